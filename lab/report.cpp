@@ -1,0 +1,84 @@
+#include "lab/report.hpp"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "lab/commit.hpp"
+#include "radiance/error.hpp"
+
+namespace radiance::lab {
+
+namespace {
+
+constexpr int kSchema = 1;
+
+std::string compiler() {
+#if defined(__clang__)
+  return std::string("clang ") + __clang_version__;
+#else
+  return std::string("gcc ") + __VERSION__;
+#endif
+}
+
+// The system software that stands between us and the device: on cpu the kernel.
+std::string driver() {
+  utsname name{};
+  if (uname(&name) != 0) return "unknown";
+  return std::string(name.sysname) + " " + name.release;
+}
+
+}  // namespace
+
+const char* build_commit() { return RADIANCE_COMMIT; }
+
+uint64_t clock_seed() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const uint64_t us =
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+  return us & ((uint64_t{1} << 53) - 1);
+}
+
+nlohmann::json report_header(const std::string& command, uint64_t seed, const Device* device) {
+  nlohmann::json header;
+  header["schema"] = kSchema;
+  header["commit"] = build_commit();
+  header["compiler"] = compiler();
+  header["command"] = command;
+  header["seed"] = seed;
+  if (device != nullptr) {
+    header["driver"] = driver();
+    header["device"] = device->info().description;
+    header["arch"] = device->info().arch;
+  } else {
+    header["driver"] = nullptr;
+    header["device"] = nullptr;
+    header["arch"] = nullptr;
+  }
+  return header;
+}
+
+void write_json(const std::string& path, const nlohmann::json& data) {
+  const std::string temporary = path + ".tmp" + std::to_string(getpid());
+  bool good = false;
+  {
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    file << data.dump(2) << '\n';
+    file.close();
+    good = file.good();
+  }
+  std::error_code error;
+  if (good) std::filesystem::rename(temporary, path, error);
+  if (!good || error) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw Error(RADIANCE_BAD_INPUT, "cannot write the results to " + path);
+  }
+}
+
+}  // namespace radiance::lab
