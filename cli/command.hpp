@@ -1,13 +1,17 @@
-// The subcommands: one file each, registered by main.
+// The subcommands of `radiance`, one file each.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace radiance::cli {
 
-// Each subcommand registers itself on the app; its callback sets *exit_status (0 good, 1 a check
-// failed); errors are thrown as radiance::Error, and main turns them into one sentence on stderr and
-// exit status 2. *exit_status must outlive the parse.
+// Each declares its subcommand on `app`. Its callback sets *exit_status: 0 good, 1 a check failed.
+// It throws radiance::Error for bad usage or input: main prints the sentence and exits with 2.
+void add_devices(CLI::App& app, int* exit_status);
+void add_table(CLI::App& app, int* exit_status);
+void add_gate(CLI::App& app, int* exit_status);
+void add_bench(CLI::App& app, int* exit_status);
+void add_compare(CLI::App& app, int* exit_status);
 void add_inspect(CLI::App& app, int* exit_status);
 void add_quantize(CLI::App& app, int* exit_status);
 
