@@ -7,7 +7,9 @@
 #if defined(__CUDACC__) || defined(__HIP__)
 #define RADIANCE_HOST_DEVICE __attribute__((host)) __attribute__((device))
 #else
-#define RADIANCE_HOST_DEVICE
+// Always inlined on the host: files that are compiled for an instruction set of their own use these
+// functions, and must not leave a copy that the linker could pick for every caller.
+#define RADIANCE_HOST_DEVICE __attribute__((always_inline))
 #endif
 
 namespace radiance {

@@ -1,0 +1,16 @@
+// The AVX2 kernels by name.
+#pragma once
+
+#include "kernels/cpu/gemm_kernel.hpp"
+
+namespace radiance::cpu {
+
+void avx2_decode(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
+
+void avx2_prefill(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
+int64_t avx2_prefill_scratch_bytes(int64_t m, int64_t k, int64_t group);
+
+extern const RowKernels kAvx2RowKernels;
+extern const ProbeKernels kAvx2ProbeKernels;
+
+}  // namespace radiance::cpu

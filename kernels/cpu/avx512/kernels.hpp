@@ -1,0 +1,16 @@
+// The AVX-512 BF16 kernels by name.
+#pragma once
+
+#include "kernels/cpu/gemm_kernel.hpp"
+
+namespace radiance::cpu {
+
+void avx512_decode(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
+
+void avx512_prefill(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
+int64_t avx512_prefill_scratch_bytes(int64_t m, int64_t k, int64_t group);
+
+extern const RowKernels kAvx512RowKernels;
+extern const ProbeKernels kAvx512ProbeKernels;
+
+}  // namespace radiance::cpu

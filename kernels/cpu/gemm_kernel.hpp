@@ -1,0 +1,109 @@
+// The interface between the cpu backend and its kernels, one table an instruction set.
+//
+// Files that define kernels are compiled for their instruction set. So that no inline function of
+// theirs can be picked by the linker for a machine that lacks it, they include only this header,
+// intrinsics and headers whose functions are always inlined or in unnamed namespaces; a test looks
+// for weak symbols in their objects.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace radiance::cpu {
+
+enum class Format : int { kInt4, kMxfp4 };
+enum class DType : int { kBf16, kF16, kF32 };
+
+// The form in which a kernel reads the quantized activations of one row; K is padded with zeros to
+// a multiple of kRowPadding elements.
+enum class RowForm : int {
+  kBf16,    // 2 bytes an element
+  kF32,     // 4 bytes an element
+  kDigits,  // three signed base-256 digits of 512 * xq, 3 bytes an element: see row_digits.hpp
+};
+constexpr int64_t kRowPadding = 32;
+
+// One product: `m` rows against some tiles of a packed weight.
+struct GemmTask {
+  Format format;
+  int64_t n, k, group;
+  const uint8_t* codes;   // layout.hpp
+  const uint8_t* scales;  // layout.hpp
+  int64_t m;
+  const uint8_t* rows;    // [m] rows of the kernel's RowForm
+  int64_t row_bytes;      // from one row to the next
+  const float* x_scales;  // [m]
+  uint8_t* y;             // [m][ldy] of y_type
+  DType y_type;
+  int64_t ldy;
+  const uint8_t* bias;  // [n] of bias_type, or null
+  DType bias_type;
+};
+
+namespace {
+
+struct BlockRange {
+  int64_t begin, end;  // in blocks of 8 k
+};
+
+inline int64_t groups_of(const GemmTask& task) { return (task.k + task.group - 1) / task.group; }
+
+// The blocks of group g; the last group may be short.
+inline BlockRange group_blocks(const GemmTask& task, int64_t g) {
+  const int64_t begin = g * task.group;
+  const int64_t end = begin + task.group < task.k ? begin + task.group : task.k;
+  return {begin / 8, end / 8};
+}
+
+// Rows of pass p when `left` rows remain for `passes` - p passes: as even as can be, since a pass
+// of few rows costs nearly what a full one does.
+inline int64_t even_share(int64_t left, int64_t passes) { return (left + passes - 1) / passes; }
+
+}  // namespace
+
+struct GemmKernel {
+  const char* name;
+  RowForm form;
+  // Rows a call may have at most; more are cut into several calls.
+  int64_t max_m;
+  // Units of work are multiples of this many tiles where N allows: what the kernel takes side by
+  // side.
+  int64_t tile_granule;
+  // Bytes of scratch that a thread needs; the caller aligns it to 64.
+  int64_t (*scratch_bytes)(int64_t m, int64_t k, int64_t group);
+  void (*run)(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
+};
+
+// Quantization of one row of k activations: DESIGN contract, bit-equal on every instruction set.
+struct RowKernels {
+  // Returns the scale; NaN, and every byte 0x7f, for a row that holds NaN or infinity.
+  float (*quantize)(const void* x, DType type, int64_t k, uint8_t* xq);
+  // sums[g] = the exact sum of the group's values, rounded once to float.
+  void (*group_sums)(const uint8_t* xq, int64_t k, int64_t group, float* sums);
+  // Writes the row in a form, with its padding.
+  void (*expand)(const uint8_t* xq, int64_t k, RowForm form, uint8_t* row);
+};
+
+// Instruments.
+struct ProbeKernels {
+  // Reads bytes (a multiple of 64) and returns something that depends on all of them.
+  uint64_t (*stream_read)(const uint8_t* data, int64_t bytes);
+  const char* peak_instruction;
+  // `iterations` times peak_macs multiply-accumulates, on registers alone.
+  float (*peak)(int64_t iterations);
+  int64_t peak_macs;
+};
+
+struct ArchKernels {
+  GemmKernel decode;
+  GemmKernel prefill;
+  RowKernels rows;
+  ProbeKernels probes;
+};
+
+extern const ArchKernels kPortableKernels;
+extern const ArchKernels kAvx2Kernels;
+extern const ArchKernels kAvx512Kernels;
+extern const ArchKernels kAmxKernels;
+
+}  // namespace radiance::cpu

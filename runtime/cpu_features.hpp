@@ -1,0 +1,23 @@
+// Which instruction sets this processor and its operating system offer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace radiance {
+
+enum class CpuArch { kPortable, kAvx2, kAvx512, kAmx };
+
+// "portable", "avx2", "avx512", "amx".
+const char* cpu_arch_name(CpuArch arch);
+
+// What can run here, the best first; kPortable is always the last.
+//   amx:    AMX tiles with bf16, besides avx512
+//   avx512: AVX-512 F, BW, DQ, VL and BF16
+//   avx2:   AVX2, FMA and F16C
+const std::vector<CpuArch>& supported_cpu_archs();
+
+// The processor's name as it states it.
+std::string cpu_model_name();
+
+}  // namespace radiance
