@@ -136,10 +136,10 @@ class CpuBackend final : public Backend {
       uint8_t* xq = call.xq + m * call.k;
       const auto* x =
           static_cast<const uint8_t*>(call.x) + m * call.ldx * element_bytes(call.x_dtype);
-      call.scales[m] = kernels_.rows.quantize(x, to_dtype(call.x_dtype), call.k, xq);
+      call.scales[m] = kernels_.rows->quantize(x, to_dtype(call.x_dtype), call.k, xq);
       if (call.row_sums != nullptr) {
         const int64_t groups = (call.k + call.group - 1) / call.group;
-        kernels_.rows.group_sums(xq, call.k, call.group, call.row_sums + m * groups);
+        kernels_.rows->group_sums(xq, call.k, call.group, call.row_sums + m * groups);
       }
     });
   }
@@ -149,7 +149,7 @@ class CpuBackend final : public Backend {
     const int64_t k = header.k;
     run_chunks(kernel, header, packed, call, [&](int64_t m, float* scale, uint8_t*, uint8_t* row) {
       *scale = call.x_scales[m];
-      kernels_.rows.expand(call.xq + m * k, k, kernel.form, row);
+      kernels_.rows->expand(call.xq + m * k, k, kernel.form, row);
     });
   }
 
@@ -160,8 +160,8 @@ class CpuBackend final : public Backend {
     const auto* x = static_cast<const uint8_t*>(call.x);
     run_chunks(kernel, header, packed, call.gemm,
                [&](int64_t m, float* scale, uint8_t* xq, uint8_t* row) {
-                 *scale = kernels_.rows.quantize(x + m * stride, to_dtype(call.x_dtype), k, xq);
-                 kernels_.rows.expand(xq, k, kernel.form, row);
+                 *scale = kernels_.rows->quantize(x + m * stride, to_dtype(call.x_dtype), k, xq);
+                 kernels_.rows->expand(xq, k, kernel.form, row);
                });
   }
 
@@ -175,8 +175,8 @@ class CpuBackend final : public Backend {
       int64_t begin, end;
       uint64_t mine = 0;
       while (queue.take(&begin, &end)) {
-        mine ^= kernels_.probes.stream_read(from + begin * kPart,
-                                            std::min(total, end * kPart) - begin * kPart);
+        mine ^= kernels_.probes->stream_read(from + begin * kPart,
+                                             std::min(total, end * kPart) - begin * kPart);
       }
       seen.fetch_xor(mine, std::memory_order_relaxed);
     });
@@ -194,14 +194,14 @@ class CpuBackend final : public Backend {
       float sum = 0;
       int64_t done = 0;
       for (constexpr int64_t kBatch = 2000; done == 0 || elapsed() < seconds; done += kBatch) {
-        sum += kernels_.probes.peak(kBatch);
+        sum += kernels_.probes->peak(kBatch);
       }
       iterations.fetch_add(done);
       peak_result_.store(sum, std::memory_order_relaxed);
     });
     const double rate =
-        static_cast<double>(iterations.load() * kernels_.probes.peak_macs) / elapsed();
-    return {kernels_.probes.peak_instruction, rate};
+        static_cast<double>(iterations.load() * kernels_.probes->peak_macs) / elapsed();
+    return {kernels_.probes->peak_instruction, rate};
   }
 
  private:

@@ -97,8 +97,8 @@ struct ProbeKernels {
 struct ArchKernels {
   GemmKernel decode;
   GemmKernel prefill;
-  RowKernels rows;
-  ProbeKernels probes;
+  const RowKernels* rows;
+  const ProbeKernels* probes;
 };
 
 extern const ArchKernels kPortableKernels;

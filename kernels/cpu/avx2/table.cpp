@@ -11,10 +11,10 @@ int64_t decode_scratch_bytes(int64_t m, int64_t k, int64_t group) {
 
 }  // namespace
 
-const ArchKernels kAvx2Kernels = {
+constinit const ArchKernels kAvx2Kernels = {
     {"decode/avx2", RowForm::kDigits, 64, 4, decode_scratch_bytes, avx2_decode},
     {"prefill/avx2", RowForm::kF32, 512, 1, avx2_prefill_scratch_bytes, avx2_prefill},
-    kAvx2RowKernels,
-    kAvx2ProbeKernels};
+    &kAvx2RowKernels,
+    &kAvx2ProbeKernels};
 
 }  // namespace radiance::cpu

@@ -131,12 +131,15 @@ float peak(int64_t iterations) {
   return sum[0][0];
 }
 
+constexpr RowKernels kRows = {quantize_row, group_sums, expand_row};
+constexpr ProbeKernels kProbes = {stream_read, "mulps + addps", peak, kLanes* kChains};
+
 }  // namespace
 
-const ArchKernels kPortableKernels = {
+constinit const ArchKernels kPortableKernels = {
     {"decode/portable", RowForm::kF32, 512, 1, scratch_bytes, run},
     {"prefill/portable", RowForm::kF32, 512, 1, scratch_bytes, run},
-    {quantize_row, group_sums, expand_row},
-    {stream_read, "mulps + addps", peak, kLanes * kChains}};
+    &kRows,
+    &kProbes};
 
 }  // namespace radiance::cpu
