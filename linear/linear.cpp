@@ -50,13 +50,23 @@ Engine::Engine(const std::string& name, const DeviceOptions& options)
     : device_(open_device(name, options)), backend_(make_backend(*device_)) {}
 
 Buffer Engine::pack(const radiance_weight_desc& weight) const {
-  const WeightShape shape = checked_shape(weight);
-  if (weight.codes == nullptr) refuse("codes is null");
-  if (weight.scales == nullptr) refuse("scales is null");
-  check_scales(shape, weight.scales);
-  Buffer packed(*device_, backend_->packed_bytes(shape));
-  backend_->pack(shape, weight, packed.get());
+  Buffer packed(*device_, backend_->packed_bytes(checked_shape(weight)));
+  pack(weight, packed.get(), packed.bytes());
   return packed;
+}
+
+void Engine::pack(const radiance_weight_desc& weight, void* packed, size_t packed_bytes) const {
+  const WeightShape shape = checked_shape(weight);
+  check_pointer("codes", weight.codes, 1);
+  check_pointer("scales", weight.scales, 1);
+  check_pointer("packed", packed, kAlignment);
+  const size_t needed = backend_->packed_bytes(shape);
+  if (packed_bytes < needed) {
+    refuse("packed has " + std::to_string(packed_bytes) + " bytes, this weight takes " +
+           std::to_string(needed));
+  }
+  check_scales(shape, weight.scales);
+  backend_->pack(shape, weight, packed);
 }
 
 void Engine::quantize(const QuantizeCall& given) const {

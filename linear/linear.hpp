@@ -20,6 +20,8 @@ class Engine {
 
   // Checks and packs a host weight into new device memory.
   Buffer pack(const radiance_weight_desc& weight) const;
+  // The same into the caller's device memory, aligned to 256.
+  void pack(const radiance_weight_desc& weight, void* packed, size_t packed_bytes) const;
 
   // Quantizes rows of device memory; checks the arguments. group -1 = k.
   void quantize(const QuantizeCall& call) const;

@@ -45,7 +45,11 @@ typedef enum radiance_status {
 RADIANCE_API const char* radiance_last_error(void);
 RADIANCE_API const char* radiance_status_name(radiance_status status);
 
-typedef enum radiance_dtype { RADIANCE_BF16 = 1, RADIANCE_F16 = 2, RADIANCE_F32 = 3 } radiance_dtype;
+typedef enum radiance_dtype {
+  RADIANCE_BF16 = 1,
+  RADIANCE_F16 = 2,
+  RADIANCE_F32 = 3
+} radiance_dtype;
 
 typedef enum radiance_format {
   /* value = code - 8, scale fp16 (signed) per `group` consecutive k */
@@ -54,7 +58,8 @@ typedef enum radiance_format {
   RADIANCE_MXFP4 = 2
 } radiance_format;
 
-/* ---- devices ---------------------------------------------------------------------------------- */
+/* ---- devices ----------------------------------------------------------------------------------
+ */
 
 typedef struct radiance_device radiance_device;
 
@@ -73,10 +78,10 @@ RADIANCE_API void radiance_device_close(radiance_device* device);
 
 typedef struct radiance_device_info {
   size_t struct_size;
-  char name[64];       /* as opened: "cpu", "cuda:0" */
+  char name[64];         /* as opened: "cpu", "cuda:0" */
   char description[128]; /* the hardware, in words */
-  char arch[32];       /* "avx512", "avx2", "portable", "gfx1201", "sm90" */
-  int32_t units;       /* compute units, or threads on cpu */
+  char arch[32];         /* "avx512", "avx2", "portable", "gfx1201", "sm90" */
+  int32_t units;         /* compute units, or threads on cpu */
   uint64_t memory_bytes;
   uint64_t last_cache_bytes; /* 0 if unknown */
 } radiance_device_info;
@@ -94,7 +99,8 @@ RADIANCE_API radiance_status radiance_device_upload(radiance_device* device, voi
 RADIANCE_API radiance_status radiance_device_download(radiance_device* device, void* to_host,
                                                       const void* from_device, size_t bytes);
 
-/* ---- weights ---------------------------------------------------------------------------------- */
+/* ---- weights ----------------------------------------------------------------------------------
+ */
 
 /* A weight as checkpoints hold it; all pointers are host memory.
  *   RADIANCE_AUTOROUND_INT4: codes  int32 [k / 8][n], eight codes a word along k, lowest k lowest;
@@ -146,7 +152,8 @@ typedef struct radiance_linear_info {
 RADIANCE_API radiance_status radiance_linear_get_info(const radiance_linear* linear,
                                                       radiance_linear_info* info);
 
-/* ---- forward ---------------------------------------------------------------------------------- */
+/* ---- forward ----------------------------------------------------------------------------------
+ */
 
 /* Workspace for forwards and gemms of up to max_m rows. One workspace serves one stream at a time;
  * zero it once (device memory of radiance_device_alloc is not zeroed), calls leave its counters
@@ -164,7 +171,7 @@ typedef struct radiance_forward_args {
   int64_t ldx; /* 0 = k */
   void* y;     /* device [m][ldy] of y_dtype; columns past n are not touched */
   radiance_dtype y_dtype;
-  int64_t ldy; /* 0 = n */
+  int64_t ldy;      /* 0 = n */
   const void* bias; /* device [n] of bias_dtype, or NULL */
   radiance_dtype bias_dtype;
   void* workspace; /* device, aligned to 256 */
@@ -183,23 +190,23 @@ typedef struct radiance_quantize_args {
   int64_t k;
   const void* x; /* device [m][ldx] of x_dtype */
   radiance_dtype x_dtype;
-  int64_t ldx;    /* 0 = k */
-  uint8_t* xq;    /* device [m][k], e4m3fn */
-  float* scales;  /* device [m] */
-  int64_t group;  /* with row_sums: consecutive k a sum covers, -1 = k */
+  int64_t ldx;     /* 0 = k */
+  uint8_t* xq;     /* device [m][k], e4m3fn */
+  float* scales;   /* device [m] */
+  int64_t group;   /* with row_sums: consecutive k a sum covers, -1 = k */
   float* row_sums; /* device [m][ceil(k / group)], sums of xq's values, or NULL */
   void* stream;
 } radiance_quantize_args;
 
-/* s_m = max(absmax(x_m) / 448, 1 / (448 * 512)), xq = e4m3(x / s_m): bit-equal on every device. A row
- * that holds NaN or infinity gets scale NaN and bytes 0x7f. */
+/* s_m = max(absmax(x_m) / 448, 1 / (448 * 512)), xq = e4m3(x / s_m): bit-equal on every device. A
+ * row that holds NaN or infinity gets scale NaN and bytes 0x7f. */
 RADIANCE_API radiance_status radiance_quantize_activations(radiance_device* device,
                                                            const radiance_quantize_args* args);
 
 typedef struct radiance_gemm_args {
   size_t struct_size;
   int64_t m;
-  const uint8_t* xq;    /* device [m][k], as radiance_quantize_activations writes it */
+  const uint8_t* xq;     /* device [m][k], as radiance_quantize_activations writes it */
   const float* x_scales; /* device [m] */
   void* y;
   radiance_dtype y_dtype;
@@ -215,7 +222,8 @@ typedef struct radiance_gemm_args {
 RADIANCE_API radiance_status radiance_gemm(const radiance_linear* linear,
                                            const radiance_gemm_args* args);
 
-/* Which kernel and tile m rows would take, and why, as one line; cut to `bytes` with its final NUL. */
+/* Which kernel and tile m rows would take, and why, as one line; cut to `bytes` with its final NUL.
+ */
 RADIANCE_API radiance_status radiance_explain(const radiance_linear* linear, int64_t m, char* text,
                                               size_t bytes);
 

@@ -31,7 +31,7 @@ int64_t element_bytes(radiance_dtype type) { return type == RADIANCE_F32 ? 4 : 2
 // Not a multiple of a page: rows of the same k would fall into the same cache sets.
 int64_t row_stride(RowForm form, int64_t k) {
   const int64_t element = form == RowForm::kBf16 ? 2 : form == RowForm::kF32 ? 4 : 3;
-  const int64_t bytes = round_up(round_up(k, cpu::kRowPadding) * element, kAlignment);
+  const int64_t bytes = round_up((round_up(k, 8) + cpu::kRowPadding) * element, kAlignment);
   return bytes % 4096 == 0 ? bytes + kAlignment : bytes;
 }
 
@@ -44,7 +44,7 @@ struct Workspace {
 
 Workspace lay_out(const GemmKernel& kernel, const WeightShape& shape, int64_t m, int threads) {
   Workspace w{};
-  w.scales = m * row_stride(kernel.form, shape.k);
+  w.scales = round_up(m, cpu::kRowBlock) * row_stride(kernel.form, shape.k);
   w.quantized = w.scales + round_up(m * 4, kAlignment);
   w.quantized_stride = round_up(shape.k, kAlignment);
   w.scratch = w.quantized + w.quantized_stride * threads;

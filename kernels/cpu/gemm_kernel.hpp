@@ -14,14 +14,16 @@ namespace radiance::cpu {
 enum class Format : int { kInt4, kMxfp4 };
 enum class DType : int { kBf16, kF16, kF32 };
 
-// The form in which a kernel reads the quantized activations of one row; K is padded with zeros to
-// a multiple of kRowPadding elements.
+// The form in which a kernel reads the quantized activations of one row. At least kRowPadding zeros
+// follow: kernels that take k in steps may read, and multiply by zero, that far past a row's end.
 enum class RowForm : int {
   kBf16,    // 2 bytes an element
   kF32,     // 4 bytes an element
   kDigits,  // three signed base-256 digits of 512 * xq, 3 bytes an element: see row_digits.hpp
 };
 constexpr int64_t kRowPadding = 32;
+// Rows that kernels read at once: so many are allocated, and those past m may hold anything.
+constexpr int64_t kRowBlock = 32;
 
 // One product: `m` rows against some tiles of a packed weight.
 struct GemmTask {

@@ -103,7 +103,7 @@ void group_sums(const u8* xq, int64_t k, int64_t group, float* sums) {
 }
 
 void expand_row(const u8* xq, int64_t k, RowForm form, u8* row) {
-  const int64_t padded = (k + kRowPadding - 1) / kRowPadding * kRowPadding;
+  const int64_t padded = (k + 7) / 8 * 8 + kRowPadding;
   switch (form) {
     case RowForm::kBf16: {
       auto* out = reinterpret_cast<u16*>(row);
