@@ -216,7 +216,7 @@ void survey_one(LinearModule module, const QuantizationConfig& config, ModuleSur
       module.scheme = scheme_of(config, module.name);
       module.n = t.weight->shape()[0];
       module.k = t.weight->shape()[1];
-      if (is_router(module.name)) module.scheme = {false, 16, 0, true, "a router"};
+      if (is_router(module.name)) module.scheme = {false, 16, 0, true, kRouterRule};
       if (module.scheme.quantized) {
         bad_input("tensor {} is {}, but module {} is quantized by the configuration ({})",
                   quote_name(t.weight->name()), dtype_name(t.weight->dtype()),

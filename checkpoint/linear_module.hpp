@@ -44,6 +44,9 @@ struct ModuleTensors {
   const Tensor* bias = nullptr;           // float [n]
 };
 
+// The rule of a mixture-of-experts router: a matrix in a block that no quantizer touches.
+inline constexpr const char* kRouterRule = "a router";
+
 struct LinearModule {
   std::string name;  // "model.layers.0.mlp.down_proj"
   ModuleScheme scheme;
