@@ -57,22 +57,23 @@ class Device {
 // Device memory. The device must outlive it.
 class Buffer {
  public:
-  Buffer(const Device& device, size_t bytes) : bytes_(bytes), free_{device.get()} {
-    void* pointer = nullptr;
-    check(radiance_device_alloc(device.get(), bytes, &pointer));
-    data_ = std::unique_ptr<void, Free>(pointer, free_);
-  }
+  Buffer(const Device& device, size_t bytes)
+      : data_(allocate(device, bytes), Free{device.get()}), bytes_(bytes) {}
   void* get() const { return data_.get(); }
   size_t bytes() const { return bytes_; }
 
  private:
   struct Free {
-    radiance_device* device = nullptr;
+    radiance_device* device;
     void operator()(void* pointer) const { radiance_device_free(device, pointer); }
   };
-  size_t bytes_;
-  Free free_;
+  static void* allocate(const Device& device, size_t bytes) {
+    void* pointer = nullptr;
+    check(radiance_device_alloc(device.get(), bytes, &pointer));
+    return pointer;
+  }
   std::unique_ptr<void, Free> data_;
+  size_t bytes_;
 };
 
 // A layer that owns its packed weight. The device must outlive it.
