@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -22,7 +23,7 @@ and copied byte for byte by its `extract_layer.py`. `docs/real-checkpoint.md` de
 - `config.json` is the export's own but for `num_hidden_layers`, {layers} there and 1 here{renumbered}.
   Embeddings, the last norm and the tokenizer are left out.
 {others}
-- K = {hidden} is not a multiple of 128: at group size 128 the last of 5 groups is 64 long.
+- {groups}
 
 ## Credit and licence
 
@@ -65,6 +66,9 @@ def main() -> None:
                 others.append(f"- `{name}` is as the tool wrote it.")
         shutil.copy(APACHE_LICENCE, folder / "LICENSE")
         settings = made_with["settings"]
+        hidden, group = config["hidden_size"], settings["group_size"]
+        short = f"the last only {hidden % group} long" if hidden % group else "none of them short"
+        groups = f"K = {hidden} makes {math.ceil(hidden / group)} groups of {group}, {short}."
         (folder / "README.md").write_text(
             README.format(
                 layer=arguments.layer,
@@ -75,7 +79,7 @@ def main() -> None:
                 layers=layers,
                 renumbered="" if arguments.layer == 0 else " (the tensors keep their layer number)",
                 others="\n".join(others) or "- The tool wrote no other config file.",
-                hidden=config["hidden_size"],
+                groups=groups,
             )
         )
     size = sum(path.stat().st_size for path in arguments.output.iterdir())

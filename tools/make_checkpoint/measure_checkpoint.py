@@ -130,6 +130,7 @@ def table(results: dict) -> str:
     add("share of code 15", lambda e: f"{100 * e['packing']['code_shares'][15]:.2f} %")
     add("`qzeros` words", lambda e: ", ".join(e["packing"]["qzeros_words"]))
     add("`g_idx`", lambda e: e["packing"]["g_idx"])
+    add("iterations", lambda e: str(e["made_with"]["settings"]["iters"]))
     add("seconds to quantize", lambda e: f"{e['made_with']['seconds']:.0f}")
 
     def lines(cells: list[list[str]]) -> str:
@@ -151,7 +152,7 @@ def main() -> None:
     parser.add_argument("--gguf", type=Path, required=True, help="what the folder was made from")
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--document", type=Path, help="Markdown file whose generated part is rewritten")
-    parser.add_argument("--windows", type=int, default=16, help="how many windows of each text")
+    parser.add_argument("--windows", type=int, default=8, help="how many windows of each text")
     arguments = parser.parse_args()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
