@@ -56,8 +56,8 @@ inline void fold(const float* sums, __m512 scale, bool first, float* totals) {
 // 2, 3 of the second. Rows past m are whatever the workspace holds; their sums are never stored.
 template <int width>
 inline void multiply_block(const uint8_t* x, int64_t row_bytes, const uint8_t* panel, int64_t steps,
-                           const float* start, float* end) {
-  if (start == nullptr) {
+                           bool fresh, const float* start, float* end) {
+  if (fresh) {
     _tile_zero(0);
     _tile_zero(1);
     if constexpr (width == 2) {
@@ -100,7 +100,7 @@ void slab_block(const GemmTask& task, const Slab& slab, int64_t group, int64_t b
   float* carried = s.group_sum(block, tiles, tile);
   float* end = slab.last_of_group ? s.sums : carried;
   multiply_block<width>(x, task.row_bytes, s.panel + tile * kPanelBytes, steps_of(slab.blocks),
-                        slab.first_of_group ? nullptr : carried, end);
+                        slab.first_of_group, carried, end);
   if (!slab.last_of_group) return;
   const int64_t groups = groups_of(task);
   for (int i = 0; i < width; ++i) {
