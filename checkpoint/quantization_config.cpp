@@ -142,8 +142,8 @@ void parse_compressed_tensors(const nlohmann::json& json, const std::string& whe
     fail(RADIANCE_UNSUPPORTED, "{}: config_groups has {} entries, supported is one", where,
          groups->size());
   }
-  const auto& [group_name, group] = *groups->items().begin();
-  const std::string subject = where + ": config_groups." + group_name;
+  const nlohmann::json& group = groups->front();
+  const std::string subject = where + ": config_groups." + quote_name(groups->begin().key());
   const auto weights = group.is_object() ? group.find("weights") : group.end();
   if (!group.is_object() || weights == group.end() || !weights->is_object()) {
     bad_input("{}: weights is no JSON object", subject);
