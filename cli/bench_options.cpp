@@ -1,0 +1,111 @@
+#include "cli/bench_options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "radiance/error.hpp"
+
+namespace radiance::cli {
+
+namespace {
+
+int64_t parse_count(const std::string& option, const std::string& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 1000000) {
+    throw Error(RADIANCE_INVALID_ARGUMENT,
+                fmt::format("{} takes numbers from 1 to 1000000, not {}", option, text));
+  }
+  return value;
+}
+
+}  // namespace
+
+void add_bench_options(CLI::App& app, BenchCommandOptions& options) {
+  add_common_options(app, options.common, true);
+  app.add_option("--shapes", options.shapes, "gate_up, down, out or NxK, separated by commas")
+      ->capture_default_str();
+  app.add_option("--m", options.rows, "numbers of rows, separated by commas")
+      ->capture_default_str();
+  app.add_option("--scope", options.scope,
+                 "gemm: the product; op: with the quantization of the activations; both")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"gemm", "op", "both"}));
+  app.add_option("--group", options.group, "consecutive k with one scale of the int4 weights")
+      ->capture_default_str();
+  app.add_option("--copies", options.copies,
+                 "copies of each weight to rotate over; auto: past twice the last-level cache")
+      ->capture_default_str();
+  app.add_option("--samples", options.samples, "samples that must count, a row")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--row-seconds", options.row_seconds,
+                 "end a row after this long, with at least five samples")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+}
+
+lab::BenchOptions to_bench_options(const BenchCommandOptions& options) {
+  lab::BenchOptions bench;
+  bench.seed = options.common.seed_or_clock();
+  for (const std::string& shape : split_list("--shapes", options.shapes)) {
+    bench.shapes.push_back(lab::bench_shape(shape));
+  }
+  for (const std::string& rows : split_list("--m", options.rows)) {
+    bench.rows.push_back(parse_count("--m", rows));
+  }
+  if (options.format != "mxfp4") bench.formats.push_back(RADIANCE_AUTOROUND_INT4);
+  if (options.format != "autoround") bench.formats.push_back(RADIANCE_MXFP4);
+  if (options.scope != "op") bench.scopes.push_back(lab::Scope::kGemm);
+  if (options.scope != "gemm") bench.scopes.push_back(lab::Scope::kOp);
+  if (options.copies != "auto") {
+    bench.copies = static_cast<int>(parse_count("--copies", options.copies));
+  }
+  bench.config = options.config;
+  bench.group = options.group;
+  bench.limits.samples = options.samples;
+  bench.limits.seconds = options.row_seconds;
+  return bench;
+}
+
+void print_bench_heading(const Engine& engine, const lab::BenchOptions& options) {
+  const DeviceInfo& info = engine.device().info();
+  fmt::print("{} ({}), {}, {} units, last cache {:.0f} MiB; seed {}\n", info.name, info.description,
+             info.arch, info.units, static_cast<double>(info.last_cache_bytes) / (1 << 20),
+             options.seed);
+}
+
+void print_bench_notes(const std::vector<lab::BenchRow>& rows) {
+  int discarded = 0, incomplete = 0;
+  for (const lab::BenchRow& row : rows) {
+    discarded += row.discarded;
+    incomplete += row.samples < lab::SamplingLimits::kFewest;
+  }
+  fmt::print("medians; spread: interquartile range over median; GB/s: packed weight bytes\n");
+  if (!rows.empty()) {
+    fmt::print(
+        "peak of {}: best {:.1f} GMAC/s; samples discarded because a guard fell below {:.0f} "
+        "% of it: {}\n",
+        rows.back().peak_instruction, rows.back().best_peak_gmacs, 100 * lab::PeakGuard::kShare,
+        discarded);
+  }
+  if (incomplete > 0) {
+    fmt::print("{} rows have fewer than {} samples: the machine was not ours often enough\n",
+               incomplete, lab::SamplingLimits::kFewest);
+  }
+}
+
+std::string us_text(double us) {
+  if (std::isnan(us)) return "-";
+  return us < 10     ? fmt::format("{:.2f}", us)
+         : us < 1000 ? fmt::format("{:.1f}", us)
+                     : fmt::format("{:.0f}", us);
+}
+
+std::string percent_text(double fraction) {
+  return std::isnan(fraction) ? "-" : fmt::format("{:.1f} %", 100 * fraction);
+}
+
+}  // namespace radiance::cli

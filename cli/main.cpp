@@ -1,0 +1,38 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "cli/command.hpp"
+#include "radiance/error.hpp"
+
+int main(int argc, char** argv) {
+  constexpr int kBadUsage = 2;
+  int exit_status = 0;
+  CLI::App app{"Linear layers of AutoRound int4 checkpoints as W4A8 products", "radiance"};
+  app.require_subcommand(1);
+  radiance::cli::add_devices(app, &exit_status);
+  radiance::cli::add_inspect(app, &exit_status);
+  radiance::cli::add_table(app, &exit_status);
+  radiance::cli::add_gate(app, &exit_status);
+  radiance::cli::add_bench(app, &exit_status);
+  radiance::cli::add_compare(app, &exit_status);
+  radiance::cli::add_quantize(app, &exit_status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+      return app.exit(error);  // --help
+    }
+    fmt::print(stderr, "radiance: {}\n", error.what());
+    return kBadUsage;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "radiance: out of memory\n");
+    return kBadUsage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "radiance: {}\n", error.what());
+    return kBadUsage;
+  }
+  return exit_status;
+}

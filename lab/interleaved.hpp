@@ -1,0 +1,50 @@
+// The timing loop: contestants and a streaming read in turn, each sample guarded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/peak_guard.hpp"
+#include "lab/rotation.hpp"
+#include "linear/linear.hpp"
+
+namespace radiance::lab {
+
+enum class Scope { kGemm, kOp };  // the product alone, or with the quantization
+
+// One thing that is timed.
+struct Contestant {
+  WeightRotation* weights = nullptr;
+  CallRotation* calls = nullptr;
+  Scope scope = Scope::kGemm;
+};
+
+// What was measured of a contestant: one entry a sample that counted.
+struct Samples {
+  std::vector<double> us;          // a call
+  std::vector<double> probe_gbps;  // of the streaming read, 10^9 bytes a second
+  int calls_per_sample = 0;
+};
+
+struct Measurement {
+  std::vector<Samples> contestants;  // as given; equally many samples each
+  std::vector<double> peak_gmacs;    // of the guards of the samples that counted
+  int discarded = 0;                 // samples that a guard refused
+};
+
+struct SamplingLimits {
+  int samples = 15;
+  double seconds = 20;  // stop after this long with at least kFewest samples
+  static constexpr int kFewest = 5;
+  static constexpr int kAttemptsPerSample = 6;  // then give up with what there is
+};
+
+// A sample of a contestant is: guard; calls on consecutive copies of its weight (one call, or as
+// many as fill kSampleUs); guard; a streaming read of as many further copies, none of which the
+// calls touched. If a guard refuses, the whole round of all contestants is discarded: what is
+// compared was measured in the same moments.
+Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
+                                const std::vector<Contestant>& contestants,
+                                const SamplingLimits& limits);
+
+}  // namespace radiance::lab
