@@ -71,13 +71,13 @@ std::vector<LayerClass> classify(const std::vector<LinearModule>& modules) {
   std::vector<LayerClass> list;
   for (auto& [key, entry] : classes) list.push_back(std::move(entry));
   // Quantized before 16-bit before refused, the largest first.
-  std::stable_sort(list.begin(), list.end(), [](const LayerClass& a, const LayerClass& b) {
-    const auto rank = [](const LayerClass& c) {
-      return c.verdict == "ok" ? 0 : c.verdict == "16-bit" ? 1 : 2;
+  std::sort(list.begin(), list.end(), [](const LayerClass& a, const LayerClass& b) {
+    const auto key = [](const LayerClass& c) {
+      const int rank = c.verdict == "ok" ? 0 : c.verdict == "16-bit" ? 1 : 2;
+      return std::tuple(rank, -static_cast<double>(c.n) * static_cast<double>(c.k), c.n, c.group,
+                        std::string_view(c.scheme), std::string_view(c.zero));
     };
-    if (rank(a) != rank(b)) return rank(a) < rank(b);
-    return static_cast<double>(a.n) * static_cast<double>(a.k) >
-           static_cast<double>(b.n) * static_cast<double>(b.k);
+    return key(a) < key(b);
   });
   return list;
 }

@@ -7,7 +7,7 @@
 #include "checkpoint/failure.hpp"
 #include "checkpoint/inspection.hpp"
 #include "cli/command.hpp"
-#include "lab/report.hpp"
+#include "cli/common.hpp"
 
 namespace radiance::cli {
 
@@ -15,21 +15,17 @@ namespace {
 
 struct InspectOptions {
   std::string directory;
-  std::string json;
+  CommonOptions common;  // --json alone: inspecting needs no device
   bool tensors = false;
   bool allow_problems = false;
 };
 
-void run(const InspectOptions& options) {
+void run(const InspectOptions& options, const CLI::App& command) {
   // Listing what is wrong is the job: refusing comes after the tables.
   const Checkpoint checkpoint = Checkpoint::open(options.directory, {.allow_problems = true});
   const Inspection inspection = inspect(checkpoint);
   fmt::print("{}", inspection_text(checkpoint, inspection, options.tensors));
-  if (!options.json.empty()) {
-    nlohmann::json report = lab::report_header("radiance inspect " + options.directory, 0, nullptr);
-    report.update(inspection_json(checkpoint, inspection));
-    lab::write_json(options.json, report);
-  }
+  write_report(options.common, command, 0, nullptr, inspection_json(checkpoint, inspection));
   if (options.allow_problems) return;
   if (!checkpoint.problems().empty()) {
     throw Error(RADIANCE_BAD_INPUT,
@@ -54,13 +50,13 @@ void add_inspect(CLI::App& app, int* exit_status) {
   CLI::App* command = app.add_subcommand(
       "inspect", "what a checkpoint actually is: packing, schemes, shapes, and what is wrong");
   command->add_option("directory", options->directory, "checkpoint directory")->required();
-  command->add_option("--json", options->json, "also write the report to this file");
+  command->add_option("--json", options->common.json, "also write the report to this file");
   command->add_flag("--tensors", options->tensors, "list every tensor");
   command->add_flag(
       "--allow-problems", options->allow_problems,
       "exit with 0 although there are unread parts, unfilled modules or refused layers");
-  command->callback([options, exit_status] {
-    run(*options);
+  command->callback([options, command, exit_status] {
+    run(*options, *command);
     *exit_status = 0;
   });
 }

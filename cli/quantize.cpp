@@ -2,8 +2,6 @@
 #include "checkpoint/quantize.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
 #include <map>
@@ -11,7 +9,7 @@
 #include <string>
 
 #include "cli/command.hpp"
-#include "lab/report.hpp"
+#include "cli/common.hpp"
 
 namespace radiance::cli {
 
@@ -20,7 +18,7 @@ namespace {
 struct Options {
   std::string source;
   std::string destination;
-  std::string json;
+  CommonOptions common;  // --json alone: rounding needs no device
   QuantizeFormat format = QuantizeFormat::kAutoRound;
   int64_t group = 128;
   int threads = 0;
@@ -30,13 +28,6 @@ const std::map<std::string, QuantizeFormat> kFormats = {{"autoround", QuantizeFo
                                                         {"mxfp4", QuantizeFormat::kMxfp4}};
 
 double gigabytes(uint64_t bytes) { return static_cast<double>(bytes) / 1e9; }
-
-void show(const QuantizeProgress& progress) {
-  fmt::print(stderr, "\r\033[K[{}/{}] {:.2f} of {:.2f} GB  {}", progress.shards_done + 1,
-             progress.shards, gigabytes(progress.bytes_done), gigabytes(progress.bytes),
-             progress.tensor);
-  std::fflush(stderr);
-}
 
 void print_report(const QuantizeReport& report, const Options& options, double seconds) {
   fmt::print("{:<48} {:>7} {:>7} {:>10} {:>10}\n", "layer", "N", "K", "rel error", "max error");
@@ -57,8 +48,7 @@ void print_report(const QuantizeReport& report, const Options& options, double s
 }
 
 nlohmann::json report_json(const QuantizeReport& report, const Options& options, double seconds) {
-  nlohmann::json json = lab::report_header(
-      fmt::format("radiance quantize {} {}", options.source, options.destination), 0, nullptr);
+  nlohmann::json json;
   json["path"] = options.destination;
   json["source"] = options.source;
   json["format"] = options.format == QuantizeFormat::kMxfp4 ? "mxfp4" : "autoround";
@@ -81,29 +71,25 @@ nlohmann::json report_json(const QuantizeReport& report, const Options& options,
   return json;
 }
 
-void run(const Options& options) {
+void run(const Options& options, const CLI::App& command) {
   // Past a file size limit a write should fail with a reason, as on a full disk, not with a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   QuantizeOptions quantize_options;
   quantize_options.format = options.format;
   quantize_options.group = options.group;
   quantize_options.threads = options.threads;
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  if (terminal) quantize_options.progress = show;
+  Progress progress;
+  quantize_options.progress = [&](const QuantizeProgress& now) {
+    progress.show(fmt::format("[{}/{}] {:.2f} of {:.2f} GB  {}", now.shards_done + 1, now.shards,
+                              gigabytes(now.bytes_done), gigabytes(now.bytes), now.tensor));
+  };
   const auto start = std::chrono::steady_clock::now();
-  QuantizeReport report;
-  try {
-    report = quantize_checkpoint(options.source, options.destination, quantize_options);
-  } catch (...) {
-    if (terminal) fmt::print(stderr, "\n");
-    throw;
-  }
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  const QuantizeReport report =
+      quantize_checkpoint(options.source, options.destination, quantize_options);
+  progress.clear();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   print_report(report, options, elapsed.count());
-  if (!options.json.empty()) {
-    lab::write_json(options.json, report_json(report, options, elapsed.count()));
-  }
+  write_report(options.common, command, 0, nullptr, report_json(report, options, elapsed.count()));
 }
 
 }  // namespace
@@ -122,9 +108,9 @@ void add_quantize(CLI::App& app, int* exit_status) {
       ->add_option("--group", options->group, "128, 64, 32, or -1 for one group of K (autoround)")
       ->default_str("128");
   command->add_option("--threads", options->threads, "0: as many as the machine has");
-  command->add_option("--json", options->json, "also write the report to this file");
-  command->callback([options, exit_status] {
-    run(*options);
+  command->add_option("--json", options->common.json, "also write the report to this file");
+  command->callback([options, command, exit_status] {
+    run(*options, *command);
     *exit_status = 0;
   });
 }
