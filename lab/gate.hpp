@@ -40,7 +40,7 @@ struct GateOptions {
   std::vector<std::string> suites;  // in order; empty: all but model
   std::string model;                // a checkpoint's directory, for suite model
   bool every_layer = false;         // suite model: not only the first of each shape and scheme
-  int fuzz_cases = 150;
+  int fuzz_cases = 300;
 };
 
 // What a running gate tells: every case as it ends, and what it is about to do.

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 
 namespace radiance::lab {
 
 namespace {
 
 constexpr double kSampleUs = 2000;
+// After a sample that a guard refused: disturbances last longer than a sample.
+constexpr std::chrono::milliseconds kPause{10};
 
 // Two device events around some work.
 class Stopwatch {
@@ -110,6 +113,7 @@ Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
     }
     if (!good) {
       ++result.discarded;
+      std::this_thread::sleep_for(kPause);
       continue;
     }
     ++taken;

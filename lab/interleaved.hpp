@@ -36,7 +36,7 @@ struct SamplingLimits {
   int samples = 15;
   double seconds = 20;  // stop after this long with at least kFewest samples
   static constexpr int kFewest = 5;
-  static constexpr int kAttemptsPerSample = 6;  // then give up with what there is
+  static constexpr int kAttemptsPerSample = 40;  // then give up with what there is
 };
 
 // A sample of a contestant is: guard; calls on consecutive copies of its weight (one call, or as

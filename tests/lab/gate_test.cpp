@@ -1,0 +1,83 @@
+#include "lab/gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "radiance/error.hpp"
+
+namespace radiance::lab {
+namespace {
+
+GateOptions options_for(std::vector<std::string> suites) {
+  GateOptions options;
+  options.device = "cpu";
+  options.threads = 2;
+  options.seed = 41;
+  options.suites = std::move(suites);
+  options.fuzz_cases = 40;
+  return options;
+}
+
+TEST(Gate, SmallSuitesPassAndAreCounted) {
+  std::map<std::string, int> cases;
+  GateEvents events;
+  events.on_case = [&](const CaseResult& result) {
+    ++cases[result.suite];
+    EXPECT_NE(result.status, Status::kFailed)
+        << result.suite << " " << result.name << ": " << result.reason;
+  };
+  Gate gate(options_for({"table", "unpack", "perm", "onehot", "cancel", "prefill", "fuzz"}),
+            events);
+  gate.run();
+  EXPECT_EQ(cases["prefill"], 27);
+  EXPECT_EQ(cases["fuzz"], 40);
+  EXPECT_EQ(cases["perm"], 1);
+  EXPECT_EQ(gate.count(Status::kSkipped), 1);
+  EXPECT_EQ(gate.count(Status::kFailed), 0);
+  EXPECT_EQ(gate.count(Status::kPassed), static_cast<int64_t>(gate.results().size()) - 1);
+}
+
+TEST(Gate, JsonHasTheNamesThatProgramsRead) {
+  Gate gate(options_for({"table", "perm"}), {});
+  gate.run();
+  const nlohmann::json report = gate.to_json();
+  EXPECT_EQ(report.at("passed"), 4);
+  EXPECT_EQ(report.at("failed"), 0);
+  EXPECT_EQ(report.at("skipped"), 1);
+  ASSERT_EQ(report.at("cases").size(), 5u);
+  for (const nlohmann::json& entry : report.at("cases")) {
+    for (const char* field : {"suite", "name", "format", "config", "M", "N", "K", "group",
+                              "out_dtype", "bias", "rel", "max_elem", "status"}) {
+      EXPECT_TRUE(entry.contains(field)) << field;
+    }
+  }
+  EXPECT_EQ(report.at("cases")[0].at("status"), "passed");
+  EXPECT_EQ(report.at("cases")[4].at("status"), "skipped");
+}
+
+TEST(Gate, ASeedRepeatsTheCases) {
+  std::vector<CaseResult> runs[2];
+  for (auto& run : runs) {
+    Gate gate(options_for({"fuzz"}), {});
+    gate.run();
+    run = gate.results();
+  }
+  ASSERT_EQ(runs[0].size(), runs[1].size());
+  for (size_t i = 0; i < runs[0].size(); ++i) {
+    EXPECT_EQ(runs[0][i].name, runs[1][i].name);
+    EXPECT_EQ(runs[0][i].rel, runs[1][i].rel);
+    EXPECT_EQ(runs[0][i].max_elem, runs[1][i].max_elem);
+  }
+}
+
+TEST(Gate, RefusesWhatItDoesNotKnow) {
+  EXPECT_THROW(Gate(options_for({"decoed"}), {}).run(), Error);
+  EXPECT_THROW(Gate(options_for({"model"}), {}).run(), Error);
+  GateOptions options = options_for({});
+  options.model = "/nonexistent";
+  EXPECT_THROW(Gate(options, {}).run(), Error);
+}
+
+}  // namespace
+}  // namespace radiance::lab
