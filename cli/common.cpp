@@ -20,7 +20,10 @@ void add_common_options(CLI::App& app, CommonOptions& options, bool seeded) {
   app.add_option("--threads", options.threads, "cpu: threads (default: all this process may use)")
       ->check(CLI::Range(0, 1024));
   app.add_option("--json", options.json, "write the results to this file");
-  if (seeded) app.add_option("--seed", options.seed, "of the drawn inputs (default: the clock)");
+  if (seeded) {
+    app.add_option("--seed", options.seed, "of the drawn inputs (default: the clock)")
+        ->check(CLI::NonNegativeNumber);
+  }
 }
 
 std::string command_line(const CLI::App& app) {

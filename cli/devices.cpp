@@ -50,7 +50,7 @@ std::string bytes_text(uint64_t bytes) {
   return mib < 1024 ? fmt::format("{:.0f} MiB", mib) : fmt::format("{:.1f} GiB", mib / 1024);
 }
 
-void run_devices(const CommonOptions& options, const CLI::App& app) {
+void run_devices(const CommonOptions& options, bool names, const CLI::App& app) {
   TextTable table({"device", "arch", "hardware", "units", "memory", "last cache", "runs"}, 3);
   nlohmann::json rows = nlohmann::json::array();
   std::vector<std::string> absent;
@@ -87,6 +87,10 @@ void run_devices(const CommonOptions& options, const CLI::App& app) {
            line.find(":0:") == std::string::npos;
   });
 
+  if (names) {
+    for (const nlohmann::json& row : rows) fmt::print("{}\n", row.at("name").get<std::string>());
+    return;
+  }
   const std::unique_ptr<Device> best = open_device("");
   table.print();
   for (const std::string& line : absent) fmt::print("not here: {}\n", line);
@@ -99,9 +103,11 @@ void run_devices(const CommonOptions& options, const CLI::App& app) {
 
 void add_devices(CLI::App& app, int*) {
   auto options = std::make_shared<CommonOptions>();
+  auto names = std::make_shared<bool>(false);
   CLI::App* devices = app.add_subcommand("devices", "what is here and what each can run");
   devices->add_option("--json", options->json, "write the results to this file");
-  devices->callback([options, devices] { run_devices(*options, *devices); });
+  devices->add_flag("--names", *names, "only the names that --device takes, a line each");
+  devices->callback([options, names, devices] { run_devices(*options, *names, *devices); });
 }
 
 }  // namespace radiance::cli

@@ -19,6 +19,12 @@ int main(int argc, char** argv) {
   radiance::cli::add_bench(app, &exit_status);
   radiance::cli::add_compare(app, &exit_status);
   radiance::cli::add_quantize(app, &exit_status);
+  // CLI11 would only say that a subcommand is required.
+  const auto is_named = [&](const CLI::App* command) { return command->check_name(argv[1]); };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_named).empty()) {
+    fmt::print(stderr, "radiance: there is no subcommand {}; see radiance --help\n", argv[1]);
+    return kBadUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,129 @@
+"""tools/tables.py: what it writes, what --check finds, what it refuses. Argument 1: the tool."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = sys.argv.pop(1)
+
+HEADER = {"schema": 1, "commit": "abc", "device": "a chip", "arch": "avx512", "seed": 7}
+
+
+def bench_row(**fields):
+    row = {"format": "autoround", "config": "decode/avx512", "shape": "out", "M": 1, "N": 5120,
+           "K": 5120, "scope": "op", "threads": 2, "samples": 15, "us": 812.345, "us_spread": 0.0312,
+           "gbps": 16.78, "probe_gbps": 20.04, "fraction": 0.8373, "tflops": 0.06455,
+           "roofline_fraction": 0.8373}
+    row.update(fields)
+    return row
+
+
+def case(**fields):
+    row = {"suite": "decode", "name": "128x512 M=1", "format": "autoround", "config": "decode",
+           "M": 1, "N": 128, "K": 512, "group": 128, "out_dtype": "bf16", "bias": False,
+           "rel": 0.0018, "max_elem": 0.93, "status": "passed"}
+    row.update(fields)
+    return row
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.directory.name)
+        (self.root / "docs" / "results").mkdir(parents=True)
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def write(self, text, **report):
+        (self.root / "README.md").write_text(text, encoding="utf-8")
+        (self.root / "docs/results/r.json").write_text(json.dumps(HEADER | report))
+
+    def run_tool(self, *arguments):
+        return subprocess.run([sys.executable, TOOL, "--root", str(self.root), *arguments],
+                              capture_output=True, text=True, check=False)
+
+    def read(self):
+        return (self.root / "README.md").read_text(encoding="utf-8")
+
+    def table(self, marker, **report):
+        self.write(f"before\n<!-- table:{marker} -->\nold\n<!-- /table -->\nafter\n", **report)
+        result = self.run_tool()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        text = self.read()
+        self.assertTrue(text.startswith("before\n"))
+        self.assertTrue(text.endswith("\nafter\n"))
+        self.assertNotIn("old", text)
+        return text
+
+    def test_bench(self):
+        text = self.table("bench docs/results/r.json", rows=[bench_row(), bench_row(M=8, us=None)])
+        self.assertIn("| out | 1 | 812 | 3 % | 16.8 | 20.0 | 84 % | 65 G | 84 % |", text)
+        self.assertIn("| out | 8 | – |", text)
+        self.assertIn("a chip (avx512), commit abc, 2 threads; medians of 15 samples", text)
+
+    def test_columns_only_where_rows_differ(self):
+        rows = [bench_row(), bench_row(format="mxfp4")]
+        self.assertIn("| out | mxfp4 | 1 |", self.table("bench docs/results/r.json", rows=rows))
+        kept = self.table("bench docs/results/r.json format=autoround", rows=rows)
+        self.assertNotIn("mxfp4", kept)
+
+    def test_grid(self):
+        text = self.table("grid docs/results/r.json",
+                          rows=[bench_row(), bench_row(M=16, us=9.876), bench_row(shape="down")])
+        self.assertIn("| us (of roofline) | M=1 | M=16 |", text)
+        self.assertIn("| out | 812 (84 %) | 9.88 (84 %) |", text)
+        self.assertIn("| down | 812 (84 %) | – |", text)
+
+    def test_compare(self):
+        text = self.table("compare docs/results/r.json",
+                          rows=[bench_row(ratio=0.913, ratio_spread=0.02),
+                                bench_row(format="mxfp4", us=889.7)])
+        self.assertIn("| out | 1 | 812 | 890 | 0.91 | 2 % |", text)
+
+    def test_gate_and_model(self):
+        cases = [case(), case(rel=0.0021, status="failed"), case(suite="perm", status="skipped"),
+                 case(suite="model", name="q_proj", negative_scales=0.4987)]
+        text = self.table("gate docs/results/r.json", cases=cases)
+        self.assertIn("| decode | 1 | 1 | 0 | 2.1e-03 | 0.93 |", text)
+        self.assertIn("| perm | 0 | 0 | 1 | – | – |", text)
+        text = self.table("model docs/results/r.json", cases=cases)
+        self.assertIn("| q_proj | autoround | 128 | 512 | 128 | 50 % | 1.8e-03 | 0.93 | passed |",
+                      text)
+
+    def test_rivals(self):
+        rows = [bench_row(contestant="radiance", ratio_to_radiance=1.0),
+                bench_row(contestant="ggml", format="q4_0", us=1624.7, ratio_to_radiance=2.0)]
+        text = self.table("rivals docs/results/r.json", rows=rows)
+        self.assertIn("| out | 1 | 812 | 1625 (0.50) |", text)
+
+    def test_check_finds_what_is_stale(self):
+        self.table("bench docs/results/r.json", rows=[bench_row()])
+        self.assertEqual(self.run_tool("--check").returncode, 0)
+        text = self.read()
+        self.write(text, rows=[bench_row(us=900)])
+        result = self.run_tool("--check")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("README.md", result.stderr)
+        self.assertEqual(self.read(), text)
+
+    def test_refusals_name_what_is_wrong(self):
+        for marker, expected in (("bench docs/results/no.json", "no.json"),
+                                 ("nothing docs/results/r.json", "there is no table nothing"),
+                                 ("gate docs/results/r.json", "no cases"),
+                                 ("bench docs/results/r.json M=3", "M=3"),
+                                 ("bench", "cannot read the marker")):
+            self.write(f"<!-- table:{marker} -->\n<!-- /table -->\n", rows=[bench_row()])
+            result = self.run_tool("--check")
+            self.assertEqual(result.returncode, 2, marker)
+            self.assertIn(expected, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1)
+        self.write("<!-- table:bench docs/results/r.json -->\n", rows=[bench_row()])
+        self.assertIn("is not closed", self.run_tool().stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

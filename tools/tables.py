@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Writes the tables of README.md and docs/*.md from the results that the tools wrote.
+
+A table stands between two markers, each alone on its line:
+
+    <!-- table:NAME FILE [field=value ...] -->
+    <!-- /table -->
+
+FILE is a JSON of `radiance ... --json`, relative to the repository. field=value keeps the rows whose
+field says so (several values: field=a,b). NAME is one of
+
+    bench     a line for each row: time, bandwidth, share of the streaming read and of the roofline
+    grid      times and shares of the roofline, a line for each shape, a column for each M
+    compare   AutoRound beside MXFP4
+    gate      a line for each suite: passed, failed, the worst errors
+    model     a line for each layer of suite `model`
+    rivals    a line for each shape and M, a column for each contestant
+
+Run without arguments it rewrites the files; with --check it changes nothing and exits with 1 if a
+table is not what its results say.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+OPEN = re.compile(r"^<!-- table:(\S+) (\S+)((?: [^\s=]+=\S+)*) -->$")
+CLOSE = "<!-- /table -->"
+NOTHING = "–"
+
+
+class BadTable(Exception):
+    """A marker or a result file that cannot be made into a table."""
+
+
+# ---- numbers ----
+
+
+def time_text(us):
+    if us is None:
+        return NOTHING
+    return f"{us:.2f}" if us < 10 else f"{us:.1f}" if us < 100 else f"{us:.0f}"
+
+
+def percent_text(share):
+    return NOTHING if share is None else f"{100 * share:.0f} %"
+
+
+def rate_text(rate):
+    if rate is None:
+        return NOTHING
+    return f"{rate:.1f}" if rate < 100 else f"{rate:.0f}"
+
+
+def flops_text(tflops):
+    if tflops is None:
+        return NOTHING
+    return f"{tflops:.0f} T" if tflops >= 10 else f"{1000 * tflops:.0f} G"
+
+
+def ratio_text(ratio):
+    return NOTHING if ratio is None else f"{ratio:.2f}"
+
+
+def error_text(error):
+    return NOTHING if error is None else f"{error:.1e}"
+
+
+# ---- tables: each takes the report and its kept rows, and returns heading, alignment, cells ----
+
+
+def markdown(columns, lines):
+    """columns: (heading, is_number) pairs."""
+    head = "| " + " | ".join(name for name, _ in columns) + " |"
+    rule = "|" + "|".join("--:" if number else "---" for _, number in columns) + "|"
+    return [head, rule] + ["| " + " | ".join(cells) + " |" for cells in lines]
+
+
+def varying(rows, fields):
+    """The fields in which the rows differ: the others need no column."""
+    return [field for field in fields if len({row.get(field) for row in rows}) > 1]
+
+
+def bench_table(report, rows):
+    extra = varying(rows, ["arch", "format", "scope", "config"])
+    columns = [("shape", False)] + [(field, False) for field in extra]
+    columns += [(name, True) for name in ("M", "us", "spread", "GB/s", "stream GB/s", "of stream",
+                                          "FLOP/s", "of roofline")]
+    lines = [
+        [row["shape"]] + [str(row[field]) for field in extra] +
+        [str(row["M"]), time_text(row["us"]), percent_text(row["us_spread"]),
+         rate_text(row["gbps"]), rate_text(row["probe_gbps"]), percent_text(row["fraction"]),
+         flops_text(row["tflops"]), percent_text(row["roofline_fraction"])]
+        for row in rows
+    ]
+    return markdown(columns, lines) + [""] + [bench_note(report, rows)]
+
+
+def grid_table(report, rows):
+    extra = varying(rows, ["arch", "format", "scope"])
+    counts = sorted({row["M"] for row in rows})
+    keys = list(dict.fromkeys(tuple([row["shape"]] + [row[field] for field in extra])
+                              for row in rows))
+    columns = [("us (of roofline)", False)] + [(field, False) for field in extra]
+    columns += [(f"M={m}", True) for m in counts]
+    lines = []
+    for key in keys:
+        cells = []
+        for m in counts:
+            found = [row for row in rows if row["M"] == m and
+                     tuple([row["shape"]] + [row[field] for field in extra]) == key]
+            cells.append(f"{time_text(found[0]['us'])} ({percent_text(found[0]['roofline_fraction'])})"
+                         if found else NOTHING)
+        lines.append([str(part) for part in key] + cells)
+    return markdown(columns, lines) + [""] + [bench_note(report, rows)]
+
+
+def bench_note(report, rows):
+    samples = sorted({row["samples"] for row in rows})
+    threads = ", ".join(str(count) for count in sorted({row["threads"] for row in rows}))
+    count = str(samples[0]) if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
+    return (f"{provenance(report)}, {threads} threads; medians of {count} samples; spread: "
+            "interquartile range over median; GB/s: packed weight bytes.")
+
+
+def compare_table(report, rows):
+    pairs = {}
+    for row in rows:
+        pairs.setdefault((row["shape"], row["scope"], row["M"]), {})[row["format"]] = row
+    scopes = varying(rows, ["scope"])
+    columns = [("shape", False)] + [("scope", False)] * len(scopes)
+    columns += [(name, True) for name in ("M", "AutoRound us", "MXFP4 us", "ratio", "spread")]
+    lines = []
+    for (shape, scope, m), pair in pairs.items():
+        if set(pair) != {"autoround", "mxfp4"}:
+            raise BadTable(f"{shape} M={m} does not have one row of each format")
+        ours, other = pair["autoround"], pair["mxfp4"]
+        lines.append([shape] + [scope] * len(scopes) +
+                     [str(m), time_text(ours["us"]), time_text(other["us"]),
+                      ratio_text(ours.get("ratio")), percent_text(ours.get("ratio_spread"))])
+    return markdown(columns, lines) + [""] + [bench_note(report, rows)]
+
+
+def worst(cases, field):
+    return max((case[field] for case in cases if case[field] is not None), default=None)
+
+
+def gate_table(report, cases):
+    columns = [("suite", False)]
+    columns += [(name, True) for name in ("passed", "failed", "skipped", "worst rel",
+                                          "worst error / bound")]
+    lines = []
+    for suite in dict.fromkeys(case["suite"] for case in cases):
+        members = [case for case in cases if case["suite"] == suite]
+        counts = [sum(case["status"] == status for case in members)
+                  for status in ("passed", "failed", "skipped")]
+        run = [case for case in members if case["status"] != "skipped"]
+        peak = worst(run, "max_elem")
+        lines.append([suite] + [str(count) for count in counts] +
+                     [error_text(worst(run, "rel")), NOTHING if peak is None else f"{peak:.2f}"])
+    return markdown(columns, lines) + [""] + [f"{provenance(report)}; seed {report['seed']}."]
+
+
+def model_table(report, cases):
+    columns = [("layer", False), ("format", False)]
+    columns += [(name, True) for name in ("N", "K", "group", "negative scales", "worst rel",
+                                          "worst error / bound")] + [("status", False)]
+    lines = []
+    for name in dict.fromkeys(case["name"] for case in cases if case["suite"] == "model"):
+        layer = [case for case in cases if case["suite"] == "model" and case["name"] == name]
+        first = layer[0]
+        failed = any(case["status"] == "failed" for case in layer)
+        peak = worst(layer, "max_elem")
+        lines.append([name, first["format"], str(first["N"]), str(first["K"]), str(first["group"]),
+                      percent_text(first.get("negative_scales")), error_text(worst(layer, "rel")),
+                      NOTHING if peak is None else f"{peak:.2f}", "failed" if failed else "passed"])
+    return markdown(columns, lines) + [""] + [f"{provenance(report)}; seed {report['seed']}."]
+
+
+def rivals_table(report, rows):
+    # A contestant that ran two weight formats is two columns.
+    def title(row):
+        name = row["contestant"]
+        formats = {other["format"] for other in rows if other["contestant"] == name}
+        return name if len(formats) == 1 else f"{name} {row['format']}"
+
+    titles = list(dict.fromkeys(title(row) for row in rows))
+    extra = varying(rows, ["arch", "scope"])
+    columns = [("us (ours / theirs)", False)] + [(field, False) for field in extra]
+    columns += [("M", True)] + [(name, True) for name in titles]
+    lines = []
+    keys = list(dict.fromkeys(tuple([row["shape"]] + [row[field] for field in extra] + [row["M"]])
+                              for row in rows))
+    for key in keys:
+        cells = []
+        for name in titles:
+            found = [row for row in rows if title(row) == name and
+                     tuple([row["shape"]] + [row[field] for field in extra] + [row["M"]]) == key]
+            if not found:
+                cells.append(NOTHING)
+                continue
+            ratio = found[0].get("ratio_to_radiance")
+            # The file gives theirs over ours.
+            share = "" if not ratio or ratio == 1 else f" ({1 / ratio:.2f})"
+            cells.append(time_text(found[0]["us"]) + share)
+        lines.append([str(part) for part in key] + cells)
+    return markdown(columns, lines) + [""] + [bench_note(report, rows)]
+
+
+def provenance(report):
+    arch = f" ({report['arch']})" if report.get("arch") else ""
+    return f"{report['device']}{arch}, commit {report['commit']}"
+
+
+# name: (the report's list, its table)
+TABLES = {
+    "bench": ("rows", bench_table),
+    "grid": ("rows", grid_table),
+    "compare": ("rows", compare_table),
+    "gate": ("cases", gate_table),
+    "model": ("cases", model_table),
+    "rivals": ("rows", rivals_table),
+}
+
+
+# ---- documents ----
+
+
+def make_table(root, name, file, filters):
+    if name not in TABLES:
+        raise BadTable(f"there is no table {name}; there are {', '.join(TABLES)}")
+    try:
+        report = json.loads((root / file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadTable(f"{file}: {error.strerror}") from error
+    except ValueError as error:
+        raise BadTable(f"{file}: {error}") from error
+    member, table = TABLES[name]
+    rows = report.get(member)
+    if not isinstance(rows, list):
+        raise BadTable(f"{file} has no {member}")
+    for condition in filters:
+        field, _, values = condition.partition("=")
+        rows = [row for row in rows if str(row.get(field)) in values.split(",")]
+    if not rows:
+        raise BadTable(f"{file} has no {member} for {' '.join(filters) or 'this table'}")
+    try:
+        return table(report, rows)
+    except KeyError as error:
+        raise BadTable(f"{file} lacks the field {error}") from error
+
+
+def updated(root, text):
+    """The document with its tables made anew."""
+    lines = text.split("\n")
+    out = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        out.append(line)
+        at += 1
+        marker = OPEN.match(line)
+        if line.startswith("<!-- table:") and not marker:
+            raise BadTable(f"cannot read the marker {line}")
+        if not marker:
+            continue
+        try:
+            end = lines.index(CLOSE, at)
+        except ValueError:
+            raise BadTable(f"{line} is not closed by {CLOSE}") from None
+        name, file, filters = marker.group(1), marker.group(2), marker.group(3).split()
+        # Blank lines keep the table apart from the markers, which are HTML to a renderer.
+        out += [""] + make_table(root, name, file, filters) + ["", CLOSE]
+        at = end + 1
+    return "\n".join(out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if stale")
+    parser.add_argument("--root", type=pathlib.Path,
+                        default=pathlib.Path(__file__).resolve().parent.parent,
+                        help="the repository (default: this one)")
+    options = parser.parse_args()
+    documents = [options.root / "README.md", *sorted((options.root / "docs").glob("*.md"))]
+    stale = []
+    for path in documents:
+        if not path.exists():
+            continue
+        text = path.read_text(encoding="utf-8")
+        try:
+            new = updated(options.root, text)
+        except BadTable as error:
+            print(f"{path.relative_to(options.root)}: {error}", file=sys.stderr)
+            return 2
+        if new == text:
+            continue
+        stale.append(str(path.relative_to(options.root)))
+        if not options.check:
+            path.write_text(new, encoding="utf-8")
+    if options.check and stale:
+        print(f"stale tables in {', '.join(stale)}: run tools/tables.py", file=sys.stderr)
+        return 1
+    for name in stale:
+        print(f"wrote {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
