@@ -41,6 +41,9 @@ def main() -> None:
     arguments = parser.parse_args()
     source = arguments.checkpoint
 
+    for name in ("model.safetensors", "config.json", "made_with.json"):
+        if not (source / name).exists():
+            fail(f"{source}: {name} is missing; make_checkpoint.sh makes it")
     prefix = f"model.layers.{arguments.layer}."
     with safe_open(source / "model.safetensors", "pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys() if name.startswith(prefix)}
