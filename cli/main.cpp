@@ -3,12 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "cli/command.hpp"
-#include "radiance/error.hpp"
 
-int main(int argc, char** argv) {
-  constexpr int kBadUsage = 2;
+namespace {
+
+constexpr int kBadUsage = 2;
+
+int run(int argc, char** argv) {
   int exit_status = 0;
   CLI::App app{"Linear layers of AutoRound int4 checkpoints as W4A8 products", "radiance"};
   app.require_subcommand(1);
@@ -27,18 +30,21 @@ int main(int argc, char** argv) {
   }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-      return app.exit(error);  // --help
-    }
-    fmt::print(stderr, "radiance: {}\n", error.what());
-    return kBadUsage;
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "radiance: out of memory\n");
-    return kBadUsage;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "radiance: {}\n", error.what());
-    return kBadUsage;
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
   }
   return exit_status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("radiance: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "radiance: %s\n", error.what());
+  }
+  return kBadUsage;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -171,8 +172,8 @@ std::vector<BenchRow> run_compare(const Engine& engine, const BenchOptions& opti
             engine, guard, {first.contestant(), second.contestant()}, options.limits);
         const Samples& a = measurement.contestants[0];
         const Samples& b = measurement.contestants[1];
-        std::vector<double> ratios;
-        for (size_t i = 0; i < a.us.size(); ++i) ratios.push_back(a.us[i] / b.us[i]);
+        std::vector<double> ratios(a.us.size());
+        for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = a.us[i] / b.us[i];
         rows.push_back(make_row(engine, guard, shape, m, first, measurement, a));
         rows.back().ratio = median(ratios);
         rows.back().ratio_spread = spread(ratios);
@@ -217,7 +218,7 @@ nlohmann::json to_json(const std::vector<BenchRow>& rows) {
                             {"compute_us", row.roof().compute_us},
                             {"roofline_fraction", row.roofline_fraction()},
                             {"counters", nullptr}};
-    if (row.ratio == row.ratio) {
+    if (!std::isnan(row.ratio)) {
       entry["ratio"] = row.ratio;
       entry["ratio_spread"] = row.ratio_spread;
     }

@@ -56,9 +56,8 @@ void dequantize(const HostWeight& weight, int64_t first, int64_t k0, int depth, 
   for (uint32_t code = 0; code < 16; ++code) table[code] = code_value(weight.shape.format, code);
   for (int lane = 0; lane < kTile; ++lane) {
     const int64_t n = std::min(first + lane, weight.shape.n - 1);
-    for (int k = 0; k < depth; ++k) {
-      slab[static_cast<size_t>(k * kTile + lane)] = table[weight.code(n, k0 + k)];
-    }
+    auto at = static_cast<size_t>(lane);
+    for (int64_t k = k0; k < k0 + depth; ++k, at += kTile) slab[at] = table[weight.code(n, k)];
   }
 }
 
