@@ -24,6 +24,14 @@ std::string family(const std::string& name) {
   return out;
 }
 
+std::vector<std::string> with_counts(const std::map<std::string, size_t>& families) {
+  std::vector<std::string> names;
+  for (const auto& [name, count] : families) {
+    names.push_back(count == 1 ? name : fmt::format("{} ({})", name, count));
+  }
+  return names;
+}
+
 const char* group_index_name(GroupIndex g_idx) {
   switch (g_idx) {
     case GroupIndex::kAbsent:
@@ -143,9 +151,7 @@ Inspection inspect(const Checkpoint& checkpoint) {
       result.zero_words += module.tensors.qzeros->bytes().size() / sizeof(uint32_t);
     }
   }
-  for (const auto& [name, count] : unquantized) {
-    result.unquantized_names.push_back(count == 1 ? name : fmt::format("{} ({})", name, count));
-  }
+  result.unquantized_names = with_counts(unquantized);
   result.zero = zero_name(zero);
   result.g_idx = group_index_name(g_idx);
   result.bits_per_weight = checkpoint.bits_per_weight();
@@ -223,8 +229,11 @@ std::string inspection_text(const Checkpoint& checkpoint, const Inspection& insp
   field("unquantized",
         fmt::format("{} linear layers{}", inspection.unquantized,
                     inspection.unquantized == 0 ? "" : ": " + list(inspection.unquantized_names)));
+  std::map<std::string, size_t> passed;
+  for (const auto& name : checkpoint.passed_through()) ++passed[family(name)];
   field("passed through",
-        fmt::format("{} other float tensors", checkpoint.passed_through().size()));
+        fmt::format("{} other float tensors{}", checkpoint.passed_through().size(),
+                    passed.empty() ? "" : ": " + list(with_counts(passed))));
   if (inspection.bits_per_weight != 0) {
     field("bits/weight",
           fmt::format("{:.4f} (stored bytes over weights)", inspection.bits_per_weight));

@@ -21,6 +21,12 @@ namespace {
 constexpr int kQuantizerVersion = 1;
 constexpr size_t kCopyBytes = 8u << 20;
 
+// A weight that cannot be quantized: no further run will get past it.
+class SourceFault : public Error {
+ public:
+  using Error::Error;
+};
+
 template <typename T>
 std::span<const uint8_t> as_bytes(const std::vector<T>& values) {
   return {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(T)};
@@ -131,8 +137,7 @@ class Conversion {
     } catch (const OutputError&) {
       if (journal_.shards().empty()) remove_traces();
       throw;
-    } catch (const Error&) {
-      // The source is at fault: what it gave so far will never be continued.
+    } catch (const SourceFault&) {
       remove_traces();
       throw;
     }
@@ -227,8 +232,8 @@ class Conversion {
     } catch (const OutputError&) {
       throw;
     } catch (const Error& e) {
-      throw Error(e.status(), fmt::format("tensor {} of {}: {}", quote_name(weight.name()),
-                                          weight.shard->file().path().string(), e.what()));
+      throw SourceFault(e.status(), fmt::format("tensor {} of {}: {}", quote_name(weight.name()),
+                                                weight.shard->file().path().string(), e.what()));
     }
   }
 

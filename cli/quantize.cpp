@@ -10,6 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/common.hpp"
+#include "radiance/error.hpp"
 
 namespace radiance::cli {
 
@@ -104,12 +105,17 @@ void add_quantize(CLI::App& app, int* exit_status) {
   command->add_option("--format", options->format, "autoround (int4) or mxfp4")
       ->transform(CLI::CheckedTransformer(kFormats))
       ->default_str("autoround");
-  command
-      ->add_option("--group", options->group, "128, 64, 32, or -1 for one group of K (autoround)")
-      ->default_str("128");
+  const CLI::Option* group = command
+                                 ->add_option("--group", options->group,
+                                              "128, 64, 32, or -1 for one group of K; mxfp4 has 32")
+                                 ->default_str("128");
   command->add_option("--threads", options->threads, "0: as many as the machine has");
   command->add_option("--json", options->common.json, "also write the report to this file");
-  command->callback([options, command, exit_status] {
+  command->callback([options, command, group, exit_status] {
+    if (options->format == QuantizeFormat::kMxfp4 && group->count() != 0 && options->group != 32) {
+      throw Error(RADIANCE_INVALID_ARGUMENT,
+                  fmt::format("--group is {}, supported by mxfp4 is 32", options->group));
+    }
     run(*options, *command);
     *exit_status = 0;
   });

@@ -29,6 +29,8 @@ TEST(Inspection, SaysWhatTheCheckpointIs) {
               HasSubstr("qweight [K/8, N] i32, qzeros [K/32, N/8] i32, scales [K/32, N] f16"));
   EXPECT_THAT(text, HasSubstr("4.6250"));
   EXPECT_THAT(text, HasSubstr("model.layers.*.mlp.gate_proj, model.layers.*.mlp.up_proj"));
+  EXPECT_THAT(text, HasSubstr("6 other float tensors: model.embed_tokens.weight, "
+                              "model.layers.*.input_layernorm.weight (2), "));
   EXPECT_THAT(text, HasSubstr("every quantized layer can be served"));
   EXPECT_THAT(inspection_text(checkpoint, inspection, true),
               HasSubstr("model.layers.1.mlp.down_proj.qweight"));

@@ -44,6 +44,10 @@ TEST(QuantizeCommand, RefusesBadUsage) {
   EXPECT_EQ(result.status, 2);
   EXPECT_THAT(result.errors, HasSubstr("group is 100, supported are 128, 64, 32 and -1"));
   EXPECT_FALSE(std::filesystem::exists(dir / "out"));
+  result =
+      run_command({"quantize", dir / "source", dir / "out", "--format", "mxfp4", "--group", "64"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.errors, HasSubstr("--group is 64, supported by mxfp4 is 32"));
   EXPECT_EQ(run_command({"quantize", dir / "absent", dir / "out"}).status, 2);
 }
 
