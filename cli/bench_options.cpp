@@ -87,7 +87,7 @@ void print_bench_notes(const std::vector<lab::BenchRow>& rows) {
   if (!rows.empty()) {
     fmt::print(
         "peak of {}: best {:.1f} GMAC/s; samples discarded because a guard fell below {:.0f} "
-        "% of it: {}\n",
+        "% of it or another program took a core: {}\n",
         rows.back().peak_instruction, rows.back().best_peak_gmacs, 100 * lab::PeakGuard::kShare,
         discarded);
   }
@@ -103,6 +103,8 @@ std::string us_text(double us) {
          : us < 1000 ? fmt::format("{:.1f}", us)
                      : fmt::format("{:.0f}", us);
 }
+
+std::string rate_text(double rate) { return std::isnan(rate) ? "-" : fmt::format("{:.1f}", rate); }
 
 std::string percent_text(double fraction) {
   return std::isnan(fraction) ? "-" : fmt::format("{:.1f} %", 100 * fraction);

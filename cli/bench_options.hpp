@@ -37,5 +37,6 @@ void print_bench_notes(const std::vector<lab::BenchRow>& rows);
 // A measured number with as many decimals as it is worth; "-" for NaN.
 std::string us_text(double us);
 std::string percent_text(double fraction);
+std::string rate_text(double rate);
 
 }  // namespace radiance::cli

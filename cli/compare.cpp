@@ -1,6 +1,7 @@
 // radiance compare: AutoRound and MXFP4 in one timing loop.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 
 #include "cli/bench_options.hpp"
@@ -31,7 +32,8 @@ void run_compare_command(const BenchCommandOptions& options, const CLI::App& app
     const lab::BenchRow& b = rows[i + 1];
     table.add({a.shape.name, lab::scope_name(a.scope), std::to_string(a.m), us_text(a.us),
                percent_text(a.us_spread), us_text(b.us), percent_text(b.us_spread),
-               fmt::format("{:.3f}", a.ratio), percent_text(a.ratio_spread), a.config, b.config});
+               std::isnan(a.ratio) ? "-" : fmt::format("{:.3f}", a.ratio),
+               percent_text(a.ratio_spread), a.config, b.config});
   }
   table.print();
   print_bench_notes(rows);

@@ -29,7 +29,7 @@ struct Samples {
 struct Measurement {
   std::vector<Samples> contestants;  // as given; equally many samples each
   std::vector<double> peak_gmacs;    // of the guards of the samples that counted
-  int discarded = 0;                 // samples that a guard refused
+  int discarded = 0;                 // rounds that were disturbed
 };
 
 struct SamplingLimits {
@@ -41,8 +41,8 @@ struct SamplingLimits {
 
 // A sample of a contestant is: guard; calls on consecutive copies of its weight (one call, or as
 // many as fill kSampleUs); guard; a streaming read of as many further copies, none of which the
-// calls touched. If a guard refuses, the whole round of all contestants is discarded: what is
-// compared was measured in the same moments.
+// calls touched. If a guard refuses, or on cpu another program took a core meanwhile, the whole
+// round of all contestants is discarded: what is compared was measured in the same moments.
 Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
                                 const std::vector<Contestant>& contestants,
                                 const SamplingLimits& limits);
