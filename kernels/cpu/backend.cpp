@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "kernels/backend.hpp"
+#include "kernels/cpu/backend.hpp"
 #include "kernels/cpu/layout.hpp"
 #include "kernels/cpu/pack.hpp"
 #include "kernels/cpu/policy.hpp"
@@ -276,8 +276,8 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_backend(Device& device) {
-  return std::make_unique<CpuBackend>(dynamic_cast<CpuDevice&>(device));
+std::unique_ptr<Backend> make_cpu_backend(CpuDevice& device) {
+  return std::make_unique<CpuBackend>(device);
 }
 
 }  // namespace radiance

@@ -1,0 +1,21 @@
+#include "kernels/backend.hpp"
+
+#include "kernels/cpu/backend.hpp"
+#include "runtime/cuda_device.hpp"
+#if RADIANCE_HAVE_SM90
+#include "kernels/sm90/backend.hpp"
+#endif
+
+namespace radiance {
+
+std::unique_ptr<Backend> make_backend(Device& device) {
+  if (auto* cpu = dynamic_cast<CpuDevice*>(&device)) return make_cpu_backend(*cpu);
+#if RADIANCE_HAVE_SM90
+  if (auto* cuda = dynamic_cast<CudaDevice*>(&device)) return make_sm90_backend(*cuda);
+#endif
+  throw Error(RADIANCE_NO_DEVICE, "this build has no kernels for device \"" + device.info().name +
+                                      "\" (" + device.info().arch +
+                                      "): it was configured without that target's compiler");
+}
+
+}  // namespace radiance

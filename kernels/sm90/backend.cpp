@@ -1,0 +1,328 @@
+// The sm90 target: which kernel is launched with what.
+#include "kernels/sm90/backend.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "kernels/sm90/cubins.hpp"
+#include "kernels/sm90/pack.hpp"
+#include "kernels/sm90/policy.hpp"
+#include "runtime/cuda_module.hpp"
+
+namespace radiance {
+namespace {
+
+using sm90::Choice;
+using sm90::GemmParams;
+using sm90::ScaleKind;
+
+// quantize.cu and general.cu hold the same structs.
+struct QuantizeParams {
+  const void* x;
+  uint8_t* xq;
+  float* scales;
+  int64_t k, ldx;
+  int32_t x_type;
+};
+struct RowSumParams {
+  const uint8_t* xq;
+  float* sums;
+  int64_t k, group, groups;
+};
+struct GeneralParams {
+  const uint32_t* codes;
+  const uint16_t* scales;
+  const uint8_t* xq;
+  const float* x_scales;
+  void* y;
+  const void* bias;
+  int64_t ldy, n, k, group;
+  int32_t m, y_type, bias_type;
+};
+
+int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+const char* kind_name(ScaleKind kind) {
+  switch (kind) {
+    case ScaleKind::kSlab:
+      return "slab";
+    case ScaleKind::kHalf:
+      return "half";
+    case ScaleKind::kStep:
+      return "step";
+    case ScaleKind::kE8m0:
+      return "e8m0";
+  }
+  return "";
+}
+
+// Where things stand in a workspace.
+struct Workspace {
+  int64_t counters = 0, partials = 0, scales = 0, xq = 0, bytes = 0;
+};
+
+class Sm90Backend final : public Backend {
+ public:
+  explicit Sm90Backend(CudaDevice& device)
+      : device_(device),
+        decode_(device, sm90::decode_cubin),
+        prefill_(device, sm90::prefill_cubin),
+        quantize_(device, sm90::quantize_cubin),
+        general_(device, sm90::general_cubin),
+        probes_(device, sm90::probes_cubin) {
+    for (const ScaleKind kind :
+         {ScaleKind::kSlab, ScaleKind::kHalf, ScaleKind::kStep, ScaleKind::kE8m0}) {
+      for (const int tokens : {8, 16, 32, 64}) {
+        decode_functions_[{kind, tokens}] = decode_.function(
+            (std::string("decode_") + kind_name(kind) + "_" + std::to_string(tokens)).c_str(),
+            sm90::kSharedBytes);
+      }
+      prefill_functions_[kind] = prefill_.function(
+          (std::string("prefill_") + kind_name(kind)).c_str(), sm90::kSharedBytes);
+    }
+    quantize_function_ = quantize_.function("quantize");
+    row_sums_function_ = quantize_.function("row_sums");
+    general_function_ = general_.function("general");
+    stream_function_ = probes_.function("stream_read");
+    peak_function_ = probes_.function("peak");
+    never_ = Buffer(device, 256);
+  }
+
+  const char* target() const override { return "sm90"; }
+  uint32_t layout_version() const override { return sm90::kLayoutVersion; }
+
+  size_t packed_bytes(const WeightShape& shape) const override {
+    return sizeof(PackedHeader) + sm90::packed_payload_bytes(shape);
+  }
+
+  void pack(const WeightShape& shape, const radiance_weight_desc& weight, void* packed) override {
+    std::vector<uint8_t> host(packed_bytes(shape));
+    PackedHeader header{};
+    std::memcpy(header.magic, PackedHeader::kMagic, sizeof(header.magic));
+    std::memcpy(header.target, target(), std::strlen(target()));
+    header.layout_version = layout_version();
+    header.format = static_cast<uint32_t>(shape.format);
+    header.n = shape.n;
+    header.k = shape.k;
+    header.group = shape.group;
+    header.packed_bytes = host.size();
+    header.codes_offset = sizeof(PackedHeader);
+    header.scales_offset = sizeof(PackedHeader) + sm90::packed_scales_offset(shape);
+    std::memcpy(host.data(), &header, sizeof(header));
+    sm90::pack_payload(shape, weight.codes, weight.scales, host.data() + sizeof(PackedHeader));
+    device_.upload(packed, host.data(), host.size());
+  }
+
+  size_t workspace_bytes(const WeightShape& shape, int64_t max_m) const override {
+    return static_cast<size_t>(lay_out(shape, max_m).bytes);
+  }
+
+  Plan plan(const WeightShape& shape, int64_t m) const override {
+    return sm90::plans(shape, m, units()).front();
+  }
+  std::vector<Plan> configs(const WeightShape& shape, int64_t m) const override {
+    return sm90::plans(shape, m, units());
+  }
+
+  void quantize(const QuantizeCall& call) override {
+    const CudaScope scope(device_.context());
+    launch_quantize(call);
+    if (call.row_sums == nullptr) return;
+    RowSumParams params{call.xq, call.row_sums, call.k, call.group,
+                        (call.k + call.group - 1) / call.group};
+    void* parameters[] = {&params};
+    CudaLaunch how;
+    how.grid[0] = static_cast<unsigned>(call.m * params.groups);
+    how.block = 32;
+    how.stream = call.stream;
+    launch(row_sums_function_, how, parameters);
+  }
+
+  void gemm(const PackedHeader& header, const void* packed, const GemmCall& call) override {
+    const Choice choice = sm90::choose(header.shape(), call.m, units(), call.config);
+    const CudaScope scope(device_.context());
+    launch_gemm(header, packed, call, choice, call.xq, call.x_scales, false);
+  }
+
+  void forward(const PackedHeader& header, const void* packed, const ForwardCall& call) override {
+    const WeightShape shape = header.shape();
+    const Choice choice = sm90::choose(shape, call.gemm.m, units(), call.gemm.config);
+    const CudaScope scope(device_.context());
+    const Workspace where = lay_out(shape, call.gemm.m);
+    auto* workspace = static_cast<uint8_t*>(call.gemm.workspace);
+    QuantizeCall quantize;
+    quantize.m = call.gemm.m;
+    quantize.k = shape.k;
+    quantize.x = call.x;
+    quantize.x_dtype = call.x_dtype;
+    quantize.ldx = call.ldx;
+    quantize.xq = workspace + where.xq;
+    quantize.scales = reinterpret_cast<float*>(workspace + where.scales);
+    quantize.stream = call.gemm.stream;
+    launch_quantize(quantize);
+    launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales, true);
+  }
+
+  void stream_read(const void* data, size_t bytes, StreamHandle stream) override {
+    const CudaScope scope(device_.context());
+    int64_t count = static_cast<int64_t>(bytes / 16);
+    void* never = never_.get();
+    void* parameters[] = {&data, &count, &never};
+    CudaLaunch how;
+    how.grid[0] = static_cast<unsigned>(4 * units());
+    how.block = 512;
+    how.stream = stream;
+    launch(stream_function_, how, parameters);
+  }
+
+  PeakProbe peak(double seconds) override {
+    const CudaScope scope(device_.context());
+    const EventHandle first = device_.create_event(), second = device_.create_event();
+    // One iteration is four 64 x 128 x 32 multiplications a warpgroup: about 250 clocks for two.
+    int iterations = std::max(1, static_cast<int>(seconds * 1.5e9 / 500));
+    void* never = never_.get();
+    void* parameters[] = {&iterations, &never};
+    CudaLaunch how;
+    how.grid[0] = static_cast<unsigned>(units());
+    how.block = 256;
+    device_.record(first, nullptr);
+    launch(peak_function_, how, parameters);
+    device_.record(second, nullptr);
+    const double us = device_.elapsed_us(first, second);
+    device_.destroy_event(first);
+    device_.destroy_event(second);
+    const double macs = static_cast<double>(iterations) * 4 * 64 * 128 * 32 * 2 * units();
+    return {"wgmma e4m3", macs / us * 1e6};
+  }
+
+ private:
+  int units() const { return device_.info().units; }
+
+  // Counters come first: whatever m a call has, they lie in the same place and stay zero.
+  Workspace lay_out(const WeightShape& shape, int64_t m) const {
+    Workspace w;
+    const int64_t units64 = round_up(shape.n, 4 * sm90::kTileN) / sm90::kTileN;
+    w.partials = round_up(units64 * 4, 256);
+    const int tokens = sm90::decode_tokens(std::min<int64_t>(m, 64));
+    const int64_t slot = tokens * sm90::decode_tile_units(tokens) * sm90::kTileN * 4;
+    w.scales = w.partials + 2 * units() * slot;
+    w.xq = w.scales + round_up(m * 4, 256);
+    w.bytes = w.xq + round_up(m * shape.k, 256);
+    return w;
+  }
+
+  void launch_quantize(const QuantizeCall& call) {
+    QuantizeParams params{call.x, call.xq,  call.scales,
+                          call.k, call.ldx, static_cast<int32_t>(call.x_dtype)};
+    void* parameters[] = {&params};
+    CudaLaunch how;
+    how.grid[0] = static_cast<unsigned>(call.m);
+    how.block = 512;
+    how.stream = call.stream;
+    launch(quantize_function_, how, parameters);
+  }
+
+  void launch_gemm(const PackedHeader& header, const void* packed, const GemmCall& call,
+                   const Choice& choice, const uint8_t* xq, const float* x_scales,
+                   bool overlaps_previous) {
+    if (choice.kernel == Choice::Kernel::kGeneral) {
+      launch_general(header, packed, call, xq, x_scales);
+      return;
+    }
+    const WeightShape shape = header.shape();
+    const ScaleKind kind = *sm90::scale_kind(shape);
+    cuda::TensorMap map = tensor_map(xq, call.m, shape.k, choice.tokens);
+    auto* workspace = static_cast<uint8_t*>(call.workspace);
+    const Workspace where = lay_out(shape, call.m);
+    GemmParams params{};
+    params.units = static_cast<const uint8_t*>(packed) + header.codes_offset;
+    params.x_scales = x_scales;
+    params.y = call.y;
+    params.bias = call.bias;
+    params.partials = reinterpret_cast<float*>(workspace + where.partials);
+    params.counters = reinterpret_cast<uint32_t*>(workspace + where.counters);
+    params.ldy = call.ldy;
+    params.m = static_cast<int32_t>(call.m);
+    params.n = static_cast<int32_t>(shape.n);
+    params.slabs = static_cast<int32_t>((shape.k + sm90::kSlabK - 1) / sm90::kSlabK);
+    params.y_type = static_cast<int32_t>(call.y_dtype);
+    params.bias_type = static_cast<int32_t>(call.bias_dtype);
+    void* parameters[] = {&map, &params};
+    CudaLaunch how;
+    how.shared_bytes = sm90::kSharedBytes;
+    how.stream = call.stream;
+    how.overlaps_previous = overlaps_previous;
+    if (choice.kernel == Choice::Kernel::kDecode) {
+      const int64_t tile_n = sm90::decode_tile_units(choice.tokens) * sm90::kTileN;
+      const int64_t tiles = (shape.n + tile_n - 1) / tile_n;
+      how.grid[0] = static_cast<unsigned>(std::min<int64_t>(units(), tiles * params.slabs));
+      how.block = sm90::kDecodeThreads;
+      launch(decode_functions_.at({kind, choice.tokens}), how, parameters);
+    } else {
+      const int64_t tiles = ((shape.n + sm90::kPrefillN - 1) / sm90::kPrefillN) *
+                            ((call.m + sm90::kPrefillTokens - 1) / sm90::kPrefillTokens);
+      how.grid[0] = static_cast<unsigned>(std::min<int64_t>(units(), tiles));
+      how.block = sm90::kPrefillThreads;
+      launch(prefill_functions_.at(kind), how, parameters);
+    }
+  }
+
+  void launch_general(const PackedHeader& header, const void* packed, const GemmCall& call,
+                      const uint8_t* xq, const float* x_scales) {
+    const auto* base = static_cast<const uint8_t*>(packed);
+    GeneralParams params{reinterpret_cast<const uint32_t*>(base + header.codes_offset),
+                         reinterpret_cast<const uint16_t*>(base + header.scales_offset),
+                         xq,
+                         x_scales,
+                         call.y,
+                         call.bias,
+                         call.ldy,
+                         header.n,
+                         header.k,
+                         header.group,
+                         static_cast<int32_t>(call.m),
+                         static_cast<int32_t>(call.y_dtype),
+                         static_cast<int32_t>(call.bias_dtype)};
+    void* parameters[] = {&params};
+    CudaLaunch how;
+    how.grid = {static_cast<unsigned>((header.n + 127) / 128),
+                static_cast<unsigned>((call.m + 7) / 8), 1};
+    how.block = 128;
+    how.stream = call.stream;
+    launch(general_function_, how, parameters);
+  }
+
+  // xq as a matrix of bytes, boxes of `tokens` rows by a slab, swizzled by 128 bytes; zero outside.
+  static cuda::TensorMap tensor_map(const uint8_t* xq, int64_t m, int64_t k, int tokens) {
+    constexpr int kUint8 = 0, kNoInterleave = 0, kSwizzle128 = 3, kPromote256 = 3, kZeroFill = 0;
+    cuda::TensorMap map;
+    const uint64_t extents[2] = {static_cast<uint64_t>(k), static_cast<uint64_t>(m)};
+    const uint64_t strides[1] = {static_cast<uint64_t>(k)};
+    const uint32_t box[2] = {sm90::kSlabK, static_cast<uint32_t>(tokens)};
+    const uint32_t steps[2] = {1, 1};
+    cuda::check(cuda::driver().tensor_map_encode(&map, kUint8, 2, const_cast<uint8_t*>(xq), extents,
+                                                 strides, box, steps, kNoInterleave, kSwizzle128,
+                                                 kPromote256, kZeroFill),
+                "describing the activations (xq must be aligned to 16 bytes)");
+    return map;
+  }
+
+  CudaDevice& device_;
+  CudaModule decode_, prefill_, quantize_, general_, probes_;
+  std::map<std::pair<ScaleKind, int>, cuda::Function> decode_functions_;
+  std::map<ScaleKind, cuda::Function> prefill_functions_;
+  cuda::Function quantize_function_, row_sums_function_, general_function_, stream_function_,
+      peak_function_;
+  Buffer never_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_sm90_backend(CudaDevice& device) {
+  return std::make_unique<Sm90Backend>(device);
+}
+
+}  // namespace radiance

@@ -1,0 +1,94 @@
+// Shapes that host and device agree on: the packed layout and the kernels' tiles.
+//
+// A unit is 64 features by a slab of 128 k: the codes, then the scales of the slab, in one run of
+// bytes, so that one bulk copy brings it. A tile's units follow each other along k; tiles follow
+// each other along n.
+//
+//   codes  [2][128 threads][16 bytes]: thread t of a warpgroup takes 16 bytes of each half. Its
+//   word i
+//          of half h holds, for the k-step 2h + i / 2 (32 k) of wgmma's A fragment, the registers
+//          a[2 (i % 2)] and a[2 (i % 2) + 1]: byte b of the word has both codes of byte b.
+//   scales group a multiple of 128: fp16 [64]; 64: fp16 [2][64]; 32: fp16 [4][64]; MXFP4: byte
+//   [4][64]
+#pragma once
+
+#include <cstdint>
+
+#include "numerics/host_device.hpp"
+
+namespace radiance::sm90 {
+
+constexpr uint32_t kLayoutVersion = 1;
+
+constexpr int kTileN = 64;
+constexpr int kSlabK = 128;
+constexpr int kCodeBytes = kTileN * kSlabK / 2;
+
+enum class ScaleKind : int {
+  kSlab,  // one fp16 a slab (and feature)
+  kHalf,  // two
+  kStep,  // four: groups of 32
+  kE8m0,  // four bytes: MXFP4
+};
+
+RADIANCE_HOST_DEVICE constexpr int scales_per_slab(ScaleKind kind) {
+  return kind == ScaleKind::kSlab ? 1 : kind == ScaleKind::kHalf ? 2 : 4;
+}
+RADIANCE_HOST_DEVICE constexpr int scale_bytes(ScaleKind kind) {
+  return kTileN * scales_per_slab(kind) * (kind == ScaleKind::kE8m0 ? 1 : 2);
+}
+RADIANCE_HOST_DEVICE constexpr int unit_bytes(ScaleKind kind) {
+  return kCodeBytes + scale_bytes(kind);
+}
+
+// What a kernel is told, beside the tensor map of xq.
+struct GemmParams {
+  const uint8_t* units;
+  const float* x_scales;
+  void* y;
+  const void* bias;
+  float* partials;     // decode: two slots a block
+  uint32_t* counters;  // decode: one a tile of 64 features, zero between calls
+  int64_t ldy;
+  int32_t m, n;
+  int32_t slabs;
+  int32_t y_type, bias_type;  // radiance_dtype; bias null if none
+};
+
+// decode: four warpgroups of 64 features by a slab at a time, and a producer warp. They take
+// `tile_units` units side by side (the same slab) and 4 / tile_units slabs in turn: few tokens want
+// narrow tiles, which leave little to share among blocks; many tokens want wide ones, which bring a
+// token's slab once for more features.
+constexpr int kDecodeWarpgroups = 4;
+constexpr int kDecodeThreads = 128 * kDecodeWarpgroups + 128;
+constexpr int kSharedBytes = 227 * 1024;
+
+RADIANCE_HOST_DEVICE constexpr int decode_tile_units(int tokens) {
+  return tokens <= 16 ? 1 : tokens <= 32 ? 2 : 4;
+}
+RADIANCE_HOST_DEVICE constexpr int decode_stage_bytes(ScaleKind kind, int tokens) {
+  return (tokens * kSlabK + decode_tile_units(tokens) * unit_bytes(kind) + 1023) / 1024 * 1024;
+}
+// Sums that warpgroups of one tile hand to the first of them.
+RADIANCE_HOST_DEVICE constexpr int decode_reduce_bytes(int tokens) {
+  return (kDecodeWarpgroups - decode_tile_units(tokens)) * kTileN * tokens * 4;
+}
+RADIANCE_HOST_DEVICE constexpr int decode_stages(ScaleKind kind, int tokens) {
+  return (kSharedBytes - 2048 - decode_reduce_bytes(tokens)) / decode_stage_bytes(kind, tokens);
+}
+
+// prefill: two warpgroups of 128 features each by 128 tokens
+constexpr int kPrefillTokens = 128;
+constexpr int kPrefillN = 256;
+constexpr int kPrefillThreads = 128 * 2 + 128;
+
+RADIANCE_HOST_DEVICE constexpr int prefill_stage_bytes(ScaleKind kind) {
+  return (kPrefillTokens * kSlabK + 4 * unit_bytes(kind) + 1023) / 1024 * 1024;
+}
+// 64 KB are kept for the output tile.
+constexpr int kPrefillOutputBytes = kPrefillTokens * kPrefillN * 2;
+RADIANCE_HOST_DEVICE constexpr int prefill_stages(ScaleKind kind) {
+  return (kSharedBytes - 2048 - kPrefillOutputBytes) / prefill_stage_bytes(kind);
+}
+
+}  // namespace radiance::sm90

@@ -1,0 +1,27 @@
+// Which sm90 kernel a call takes: a pure function of the shape, the tokens and the multiprocessors.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "kernels/sm90/geometry.hpp"
+
+namespace radiance::sm90 {
+
+// The configurations that are legal for m tokens, the planned one first: "decode/t8" ..
+// "decode/t64" (tokens of the tile), "prefill/t128", "general".
+std::vector<Plan> plans(const WeightShape& shape, int64_t m, int multiprocessors);
+
+struct Choice {
+  enum class Kernel { kDecode, kPrefill, kGeneral } kernel;
+  int tokens;  // of the tile
+};
+
+// The configuration called `config`, or the planned one if null. Throws Error if it is not legal.
+Choice choose(const WeightShape& shape, int64_t m, int multiprocessors, const char* config);
+
+// The decode kernel's tile for m tokens at most 64.
+int decode_tokens(int64_t m);
+
+}  // namespace radiance::sm90
