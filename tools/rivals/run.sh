@@ -70,7 +70,7 @@ build() {
   quietly cmake -S "$here" -B "$work/$name" -G Ninja \
     -DGGML_SOURCE="$sources/vendor/llama.cpp/ggml" \
     -DLLAMA_CPP_PYTHON=$llama_cpp_python -DCMAKE_PREFIX_PATH="$work/prefix;$venv" \
-    -DGGML_LLAMAFILE=ON -DGGML_OPENMP=ON -DGGML_CPU_REPACK=ON -DGGML_CCACHE=OFF "$@"
+    -DGGML_LLAMAFILE=ON -DGGML_OPENMP="${GGML_OPENMP:-ON}" -DGGML_CPU_REPACK=ON -DGGML_CCACHE=OFF "$@"
   quietly cmake --build "$work/$name" --target rivals --parallel "$(nproc)"
 }
 build native -DGGML_NATIVE=ON
