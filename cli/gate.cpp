@@ -31,6 +31,7 @@ std::string describe(const lab::CaseResult& result) {
   }
   line += fmt::format(", {}", lab::status_name(result.status));
   if (!result.reason.empty()) line += ": " + result.reason;
+  if (!result.note.empty()) line += " (" + result.note + ")";
   return line;
 }
 

@@ -111,6 +111,7 @@ nlohmann::json Gate::to_json() const {
                             {"max_elem", result.max_elem},
                             {"status", status_name(result.status)}};
     if (!result.reason.empty()) entry["reason"] = result.reason;
+    if (!result.note.empty()) entry["note"] = result.note;
     if (result.negative_scales >= 0) entry["negative_scales"] = result.negative_scales;
     cases.push_back(std::move(entry));
   }

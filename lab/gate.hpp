@@ -27,6 +27,7 @@ struct CaseResult {
   double max_elem = 0;  // the largest error over its bound
   Status status = Status::kPassed;
   std::string reason;  // of a failure or a skip
+  std::string note;    // what else a reader should know
   // suite model: the share of groups with a negative scale; otherwise below 0
   double negative_scales = -1;
 };

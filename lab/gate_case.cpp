@@ -68,6 +68,21 @@ Problem::Problem(Random& random, HostWeight host_weight, HostRows host_rows)
   bias = random_bias(random, bias_dtype, weight.shape.n);
 }
 
+CaseResult case_of(const Problem& problem, const Variation& variation, const std::string& config) {
+  CaseResult result;
+  result.suite = variation.suite;
+  result.name = variation.name;
+  result.format = problem.weight.shape.format;
+  result.config = config;
+  result.m = variation.m;
+  result.n = problem.weight.shape.n;
+  result.k = problem.weight.shape.k;
+  result.group = problem.weight.shape.group;
+  result.out_dtype = variation.out_dtype;
+  result.bias = variation.bias;
+  return result;
+}
+
 std::optional<std::string> find_config(const Backend& backend, const WeightShape& shape, int64_t m,
                                        const std::string& prefix) {
   for (const Plan& plan : backend.configs(shape, m)) {
@@ -173,21 +188,7 @@ Launch launch(const DeviceWeight& weight, const Problem& problem, const Variatio
 CaseResult judge(const Problem& problem, const Variation& variation, const Launch& launched,
                  const std::string& target) {
   const WeightShape& shape = problem.weight.shape;
-  CaseResult result{variation.suite,
-                    variation.name,
-                    shape.format,
-                    launched.config,
-                    variation.m,
-                    shape.n,
-                    shape.k,
-                    shape.group,
-                    variation.out_dtype,
-                    variation.bias,
-                    0,
-                    0,
-                    Status::kPassed,
-                    "",
-                    -1};
+  CaseResult result = case_of(problem, variation, launched.config);
   std::vector<double> bias(static_cast<size_t>(shape.n));
   for (int64_t n = 0; n < shape.n; ++n) {
     bias[static_cast<size_t>(n)] = load_float(problem.bias.data(), problem.bias_dtype, n);
@@ -203,6 +204,10 @@ CaseResult judge(const Problem& problem, const Variation& variation, const Launc
   result.max_elem = verdict.max_elem;
   result.reason = launched.failure.empty() ? verdict.failure : launched.failure;
   if (!result.reason.empty()) result.status = Status::kFailed;
+  if (launched.config.rfind(variation.config_prefix, 0) != 0) {
+    result.note =
+        "no legal configuration begins with " + variation.config_prefix + ": this is the policy's";
+  }
   return result;
 }
 
@@ -212,22 +217,9 @@ CaseResult run_case(const DeviceWeight& weight, const Problem& problem,
     return judge(problem, variation, launch(weight, problem, variation),
                  weight.engine().backend().target());
   } catch (const Error& error) {
-    const WeightShape& shape = problem.weight.shape;
-    CaseResult refused{variation.suite,
-                       variation.name,
-                       shape.format,
-                       variation.config_prefix,
-                       variation.m,
-                       shape.n,
-                       shape.k,
-                       shape.group,
-                       variation.out_dtype,
-                       variation.bias,
-                       0,
-                       0,
-                       Status::kFailed,
-                       error.what(),
-                       -1};
+    CaseResult refused = case_of(problem, variation, variation.config_prefix);
+    refused.status = Status::kFailed;
+    refused.reason = error.what();
     return refused;
   }
 }

@@ -74,6 +74,9 @@ struct Launch {
 // outputs bit for bit. Throws Error if the device refuses.
 Launch launch(const DeviceWeight& weight, const Problem& problem, const Variation& variation);
 
+// The case's description, passed so far.
+CaseResult case_of(const Problem& problem, const Variation& variation, const std::string& config);
+
 // Judges a launch against fp64.
 CaseResult judge(const Problem& problem, const Variation& variation, const Launch& launched,
                  const std::string& target);

@@ -109,16 +109,7 @@ void run_one(Gate& gate, uint64_t index) {
       }
     }
   } catch (const Error& error) {
-    result.suite = variation.suite;
-    result.name = variation.name;
-    result.config = variation.config_prefix;
-    result.format = problem.weight.shape.format;
-    result.m = m;
-    result.n = n;
-    result.k = k;
-    result.group = problem.weight.shape.group;
-    result.out_dtype = variation.out_dtype;
-    result.bias = variation.bias;
+    result = case_of(problem, variation, variation.config_prefix);
     result.status = Status::kFailed;
     result.reason = error.what();
   }

@@ -147,6 +147,15 @@ TEST_F(GateCase, NanRowsTouchNoOther) {
   }
 }
 
+TEST_F(GateCase, APrefixWithoutConfigurationIsNoted) {
+  Variation v = variation();
+  v.config_prefix = "split9";
+  const CaseResult result = run_case(DeviceWeight(engine_, problem_.weight), problem_, v);
+  EXPECT_EQ(result.status, Status::kPassed) << result.reason;
+  EXPECT_EQ(result.config, engine_.backend().plan(problem_.weight.shape, 17).config);
+  EXPECT_THAT(result.note, HasSubstr("split9"));
+}
+
 TEST_F(GateCase, ConfigurationsAreFoundByPrefix) {
   const WeightShape shape = problem_.weight.shape;
   EXPECT_THAT(*find_config(engine_.backend(), shape, 4, "decode"), HasSubstr("decode"));

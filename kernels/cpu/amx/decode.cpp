@@ -25,7 +25,7 @@ void configure(int64_t rows) {
     config.row_bytes[i] = 64;
     config.rows[i] = static_cast<uint8_t>(i < 5 ? rows : 16);  // 0..3 C, 4 A, 5..7 B
   }
-  _tile_loadconfig(&config);
+  load_config(config);
 }
 
 // sums of `steps` steps of a slab, added to what the C tiles hold.

@@ -41,7 +41,7 @@ void configure() {
     config.row_bytes[i] = 64;
     config.rows[i] = 16;
   }
-  _tile_loadconfig(&config);
+  load_config(config);
 }
 
 inline void fold(const float* sums, __m512 scale, bool first, float* totals) {

@@ -15,7 +15,7 @@ float peak(int64_t iterations) {
     config.row_bytes[i] = 64;
     config.rows[i] = 16;
   }
-  _tile_loadconfig(&config);
+  load_config(config);
   alignas(64) float sums[kTileRows * kTileN] = {};
   _tile_loadd(4, sums, 64);
   _tile_loadd(5, sums, 64);

@@ -25,6 +25,10 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
+// Not _tile_loadconfig: GCC 12 tells the optimizer that it reads 8 bytes of the 64, and may drop
+// the stores to the others (GCC bug 114098).
+inline void load_config(const TileConfig& config) { asm volatile("ldtilecfg %0" ::"m"(config)); }
+
 // Unpacks blocks of one tile into B tiles; a last step that is not full ends in zeros, which take
 // whatever the A tile holds there out of the product.
 template <Format format>
