@@ -27,7 +27,7 @@ std::vector<CpuArch> detect() {
   std::vector<CpuArch> archs;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512bf16");
+                      __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni");
   if (avx512 && has_amx_bf16()) archs.push_back(CpuArch::kAmx);
   if (avx512) archs.push_back(CpuArch::kAvx512);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

@@ -13,7 +13,7 @@ const char* cpu_arch_name(CpuArch arch);
 
 // What can run here, the best first; kPortable is always the last.
 //   amx:    AMX tiles with bf16, besides avx512
-//   avx512: AVX-512 F, BW, DQ, VL and BF16
+//   avx512: AVX-512 F, BW, DQ, VL, VNNI and BF16
 //   avx2:   AVX2, FMA and F16C
 const std::vector<CpuArch>& supported_cpu_archs();
 

@@ -8,6 +8,7 @@
 #include "kernels/cpu/layout.hpp"
 #include "kernels/cpu/pack.hpp"
 #include "kernels/cpu/policy.hpp"
+#include "kernels/cpu/row_digits.hpp"
 #include "runtime/cpu_device.hpp"
 
 namespace radiance {
@@ -29,9 +30,13 @@ DType to_dtype(radiance_dtype type) {
 int64_t element_bytes(radiance_dtype type) { return type == RADIANCE_F32 ? 4 : 2; }
 
 // Not a multiple of a page: rows of the same k would fall into the same cache sets.
-int64_t row_stride(RowForm form, int64_t k) {
-  const int64_t element = form == RowForm::kBf16 ? 2 : form == RowForm::kF32 ? 4 : 3;
-  const int64_t bytes = round_up((round_up(k, 8) + cpu::kRowPadding) * element, kAlignment);
+int64_t row_stride(RowForm form, const WeightShape& shape) {
+  const int64_t padded = shape.k + cpu::kRowPadding;
+  const int64_t bytes =
+      round_up(form == RowForm::kBf16  ? padded * 2
+               : form == RowForm::kF32 ? padded * 4
+                                       : cpu::digit_row_bytes(shape.k, shape.group),
+               kAlignment);
   return bytes % 4096 == 0 ? bytes + kAlignment : bytes;
 }
 
@@ -44,7 +49,7 @@ struct Workspace {
 
 Workspace lay_out(const GemmKernel& kernel, const WeightShape& shape, int64_t m, int threads) {
   Workspace w{};
-  w.scales = round_up(m, cpu::kRowBlock) * row_stride(kernel.form, shape.k);
+  w.scales = round_up(m, cpu::kRowBlock) * row_stride(kernel.form, shape);
   w.quantized = w.scales + round_up(m * 4, kAlignment);
   w.quantized_stride = round_up(shape.k, kAlignment);
   w.scratch = w.quantized + w.quantized_stride * threads;
@@ -116,9 +121,10 @@ class CpuBackend final : public Backend {
 
   size_t workspace_bytes(const WeightShape& shape, int64_t max_m) const override {
     int64_t bytes = 0;
-    for (const GemmKernel* kernel : {&kernels_.decode, &kernels_.prefill}) {
-      const int64_t m = std::min(max_m, kernel->max_m);
-      bytes = std::max(bytes, lay_out(*kernel, shape, m, device_.pool().threads()).bytes);
+    for (int i = 0; i < kernels_.gemm_count; ++i) {
+      const GemmKernel& kernel = kernels_.gemm[i];
+      const int64_t m = std::min(max_m, kernel.max_m);
+      bytes = std::max(bytes, lay_out(kernel, shape, m, device_.pool().threads()).bytes);
     }
     return static_cast<size_t>(bytes);
   }
@@ -149,7 +155,7 @@ class CpuBackend final : public Backend {
     const int64_t k = header.k;
     run_chunks(kernel, header, packed, call, [&](int64_t m, float* scale, uint8_t*, uint8_t* row) {
       *scale = call.x_scales[m];
-      kernels_.rows->expand(call.xq + m * k, k, kernel.form, row);
+      kernels_.rows->expand(call.xq + m * k, k, header.group, kernel.form, row);
     });
   }
 
@@ -161,7 +167,7 @@ class CpuBackend final : public Backend {
     run_chunks(kernel, header, packed, call.gemm,
                [&](int64_t m, float* scale, uint8_t* xq, uint8_t* row) {
                  *scale = kernels_.rows->quantize(x + m * stride, to_dtype(call.x_dtype), k, xq);
-                 kernels_.rows->expand(xq, k, kernel.form, row);
+                 kernels_.rows->expand(xq, k, header.group, kernel.form, row);
                });
   }
 
@@ -235,7 +241,7 @@ class CpuBackend final : public Backend {
       const Workspace layout = lay_out(kernel, shape, m, threads);
       auto* workspace = static_cast<uint8_t*>(call.workspace);
       auto* scales = reinterpret_cast<float*>(workspace + layout.scales);
-      const int64_t stride = row_stride(kernel.form, shape.k);
+      const int64_t stride = row_stride(kernel.form, shape);
       for_rows(m, shape.k, [&](int64_t i, int worker) {
         fill(m0 + i, scales + i, workspace + layout.quantized + worker * layout.quantized_stride,
              workspace + i * stride);

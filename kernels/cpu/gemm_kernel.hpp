@@ -14,12 +14,13 @@ namespace radiance::cpu {
 enum class Format : int { kInt4, kMxfp4 };
 enum class DType : int { kBf16, kF16, kF32 };
 
-// The form in which a kernel reads the quantized activations of one row. At least kRowPadding zeros
-// follow: kernels that take k in steps may read, and multiply by zero, that far past a row's end.
+// The form in which a kernel reads the quantized activations of one row. kRowPadding zeros follow
+// the bf16 and fp32 forms: kernels that take k in steps may read, and multiply by zero, that far
+// past a row's end.
 enum class RowForm : int {
   kBf16,    // 2 bytes an element
   kF32,     // 4 bytes an element
-  kDigits,  // three signed base-256 digits of 512 * xq, 3 bytes an element: see row_digits.hpp
+  kDigits,  // three signed digits of 512 * xq, 3 bytes an element: see row_digits.hpp
 };
 constexpr int64_t kRowPadding = 32;
 // Rows that kernels read at once: so many are allocated, and those past m may hold anything.
@@ -61,10 +62,16 @@ inline BlockRange group_blocks(const GemmTask& task, int64_t g) {
 // of few rows costs nearly what a full one does.
 inline int64_t even_share(int64_t left, int64_t passes) { return (left + passes - 1) / passes; }
 
+inline int64_t no_scratch(int64_t /*m*/, int64_t /*k*/, int64_t /*group*/) { return 0; }
+
 }  // namespace
+
+constexpr int64_t kAnyM = INT64_MAX;
 
 struct GemmKernel {
   const char* name;
+  // Calls of up to so many rows are planned for this kernel, if none before it in its table is.
+  int64_t planned_m;
   RowForm form;
   // Rows a call may have at most; more are cut into several calls.
   int64_t max_m;
@@ -82,8 +89,8 @@ struct RowKernels {
   float (*quantize)(const void* x, DType type, int64_t k, uint8_t* xq);
   // sums[g] = the exact sum of the group's values, rounded once to float.
   void (*group_sums)(const uint8_t* xq, int64_t k, int64_t group, float* sums);
-  // Writes the row in a form, with its padding.
-  void (*expand)(const uint8_t* xq, int64_t k, RowForm form, uint8_t* row);
+  // Writes the row in a form, with its padding. k and group are multiples of 8.
+  void (*expand)(const uint8_t* xq, int64_t k, int64_t group, RowForm form, uint8_t* row);
 };
 
 // Instruments.
@@ -97,8 +104,8 @@ struct ProbeKernels {
 };
 
 struct ArchKernels {
-  GemmKernel decode;
-  GemmKernel prefill;
+  const GemmKernel* gemm;  // by planned_m; the last takes any number of rows
+  int gemm_count;
   const RowKernels* rows;
   const ProbeKernels* probes;
 };

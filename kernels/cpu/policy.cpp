@@ -18,41 +18,46 @@ const ArchKernels& arch_kernels(CpuArch arch) {
   return kPortableKernels;
 }
 
-int64_t decode_max_m(CpuArch arch) {
-  switch (arch) {
-    case CpuArch::kAmx:
-      return 16;  // one A tile
-    case CpuArch::kAvx512:
-      return 8;  // one pass: every further pass of eight unpacks the codes again
-    case CpuArch::kAvx2:
-      return 2;  // a row costs 3 byte multiply-adds a weight, from 3 rows fp32 FMA is cheaper
-    case CpuArch::kPortable:
-      break;
-  }
-  return 64;  // both are one kernel
+namespace {
+
+int planned(const ArchKernels& kernels, int64_t m) {
+  int i = 0;
+  while (kernels.gemm[i].planned_m < m) ++i;
+  return i;
 }
+
+std::string range_of(const ArchKernels& kernels, int i) {
+  const int64_t most = kernels.gemm[i].planned_m;
+  return most == kAnyM ? "for more than " + std::to_string(kernels.gemm[i - 1].planned_m) + " rows"
+                       : "for up to " + std::to_string(most) + " rows";
+}
+
+}  // namespace
 
 std::vector<Plan> plans(CpuArch arch, const WeightShape& shape, int64_t m) {
   const ArchKernels& kernels = arch_kernels(arch);
-  const int64_t limit = decode_max_m(arch);
   const std::string size =
       std::to_string(m) + " rows of " + std::to_string(shape.n) + "x" + std::to_string(shape.k);
-  const Plan decode = {kernels.decode.name,
-                       size + ", up to " + std::to_string(limit) + ": codes unpacked in registers"};
-  const Plan prefill = {kernels.prefill.name, size + ", more than " + std::to_string(limit) +
-                                                  ": codes unpacked once into cache"};
-  return m <= limit ? std::vector<Plan>{decode, prefill} : std::vector<Plan>{prefill, decode};
+  const int best = planned(kernels, m);
+  std::vector<Plan> all;
+  const auto add = [&](int i) {
+    all.push_back({kernels.gemm[i].name, size + ": the kernel " + range_of(kernels, i)});
+  };
+  for (int i = best; i >= 0; --i) add(i);
+  for (int i = best + 1; i < kernels.gemm_count; ++i) add(i);
+  return all;
 }
 
 const GemmKernel& choose_kernel(CpuArch arch, int64_t m, const char* config) {
   const ArchKernels& kernels = arch_kernels(arch);
-  if (config == nullptr) return m <= decode_max_m(arch) ? kernels.decode : kernels.prefill;
-  for (const GemmKernel* kernel : {&kernels.decode, &kernels.prefill}) {
-    if (std::string(config) == kernel->name) return *kernel;
+  if (config == nullptr) return kernels.gemm[planned(kernels, m)];
+  std::string names;
+  for (int i = 0; i < kernels.gemm_count; ++i) {
+    if (std::string(config) == kernels.gemm[i].name) return kernels.gemm[i];
+    names += std::string(" ") + kernels.gemm[i].name;
   }
-  throw Error(RADIANCE_INVALID_ARGUMENT, "no configuration is called \"" + std::string(config) +
-                                             "\"; there are " + kernels.decode.name + " and " +
-                                             kernels.prefill.name);
+  throw Error(RADIANCE_INVALID_ARGUMENT,
+              "no configuration is called \"" + std::string(config) + "\"; there are" + names);
 }
 
 }  // namespace radiance::cpu

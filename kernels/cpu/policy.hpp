@@ -9,10 +9,7 @@ namespace radiance::cpu {
 
 const ArchKernels& arch_kernels(CpuArch arch);
 
-// The largest m that goes to the decode kernel.
-int64_t decode_max_m(CpuArch arch);
-
-// The planned configuration first, then the other.
+// Every configuration, the planned one first, then those for fewer rows, then those for more.
 std::vector<Plan> plans(CpuArch arch, const WeightShape& shape, int64_t m);
 
 // The kernel called `config`, or the planned one if null. Throws Error for an unknown name.

@@ -83,12 +83,6 @@ float quantize_row(const void* x, DType type, int64_t k, u8* xq) {
   return quantize_as<LoadF32>(x, k, xq);
 }
 
-// 512 * xq, an integer of at most 18 bits and a sign; NaN counts as 0 (its row's scale is NaN).
-inline i32 e4m3_units(u8 byte) {
-  const float value = (byte & 0x7fu) == kE4m3Nan ? 0.0f : decode_e4m3(byte);
-  return static_cast<i32>(value * 512.0f);
-}
-
 void group_sums(const u8* xq, int64_t k, int64_t group, float* sums) {
   for (int64_t g = 0; g * group < k; ++g) {
     const int64_t end = (g + 1) * group < k ? (g + 1) * group : k;
@@ -102,29 +96,24 @@ void group_sums(const u8* xq, int64_t k, int64_t group, float* sums) {
   }
 }
 
-void expand_row(const u8* xq, int64_t k, RowForm form, u8* row) {
-  const int64_t padded = (k + 7) / 8 * 8 + kRowPadding;
+void expand_row(const u8* xq, int64_t k, int64_t group, RowForm form, u8* row) {
   switch (form) {
     case RowForm::kBf16: {
       auto* out = reinterpret_cast<u16*>(row);
-      for (int64_t i = 0; i < k; ++i)
+      for (int64_t i = 0; i < k; ++i) {
         out[i] = static_cast<u16>(float_bits(decode_e4m3(xq[i])) >> 16);
-      for (int64_t i = k; i < padded; ++i) out[i] = 0;
+      }
+      for (int64_t i = k; i < k + kRowPadding; ++i) out[i] = 0;
       return;
     }
     case RowForm::kF32: {
       auto* out = reinterpret_cast<float*>(row);
       for (int64_t i = 0; i < k; ++i) out[i] = decode_e4m3(xq[i]);
-      for (int64_t i = k; i < padded; ++i) out[i] = 0.0f;
+      for (int64_t i = k; i < k + kRowPadding; ++i) out[i] = 0.0f;
       return;
     }
     case RowForm::kDigits:
-      for (int64_t block = 0; block < padded / 8; ++block) {
-        for (int i = 0; i < 8; ++i) {
-          const int64_t at = block * 8 + i;
-          write_digits(at < k ? e4m3_units(xq[at]) : 0, i, row + block * kDigitBlockBytes);
-        }
-      }
+      expand_digits(xq, k, group, row);
       return;
   }
 }

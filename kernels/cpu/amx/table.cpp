@@ -2,11 +2,16 @@
 #include "kernels/cpu/avx512/kernels.hpp"
 
 namespace radiance::cpu {
+namespace {
 
-constinit const ArchKernels kAmxKernels = {
-    {"decode/amx", RowForm::kBf16, 64, 4, amx_decode_scratch_bytes, amx_decode},
-    {"prefill/amx", RowForm::kBf16, 512, 12, amx_prefill_scratch_bytes, amx_prefill},
-    &kAvx512RowKernels,
-    &kAmxProbeKernels};
+// One A tile holds 16 rows.
+constexpr GemmKernel kGemm[] = {
+    {"decode/vnni", 2, RowForm::kDigits, 64, 4, no_scratch, avx512_decode_vnni},
+    {"decode/amx", 16, RowForm::kBf16, 64, 4, amx_decode_scratch_bytes, amx_decode},
+    {"prefill/amx", kAnyM, RowForm::kBf16, 512, 12, amx_prefill_scratch_bytes, amx_prefill}};
+
+}  // namespace
+
+constinit const ArchKernels kAmxKernels = {kGemm, 3, &kAvx512RowKernels, &kAmxProbeKernels};
 
 }  // namespace radiance::cpu

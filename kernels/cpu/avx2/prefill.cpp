@@ -53,11 +53,14 @@ template <int rows>
 void slab_rows(const GemmTask& task, int64_t m0, const Slab& slab, const __m256* scales,
                float* group_sums, float* totals) {
   const float* x[rows];
+#pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
     x[r] = reinterpret_cast<const float*>(task.rows + (m0 + r) * task.row_bytes) + slab.k_begin;
   }
   __m256 sum[rows][2];
+#pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
     for (int i = 0; i < 2; ++i) {
       sum[r][i] = slab.first_of_group ? _mm256_setzero_ps()
                                       : _mm256_load_ps(group_sums + (m0 + r) * kTileN + 8 * i);
@@ -66,13 +69,16 @@ void slab_rows(const GemmTask& task, int64_t m0, const Slab& slab, const __m256*
   for (int64_t k = 0; k < slab.count; ++k) {
     const __m256 w0 = _mm256_load_ps(slab.panel + k * kTileN);
     const __m256 w1 = _mm256_load_ps(slab.panel + k * kTileN + 8);
+#pragma GCC unroll 8
     for (int r = 0; r < rows; ++r) {
       const __m256 value = _mm256_broadcast_ss(x[r] + k);
       sum[r][0] = _mm256_fmadd_ps(value, w0, sum[r][0]);
       sum[r][1] = _mm256_fmadd_ps(value, w1, sum[r][1]);
     }
   }
+#pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
     for (int i = 0; i < 2; ++i) {
       const int64_t at = (m0 + r) * kTileN + 8 * i;
       if (!slab.last_of_group) {
@@ -114,6 +120,7 @@ void run_tile(const GemmTask& task, int64_t tile, float* panel) {
     }
   }
   for (int64_t m = 0; m < task.m; ++m) {
+#pragma GCC unroll 8
     for (int i = 0; i < 2; ++i) {
       store_row(task, m, tile * kTileN + 8 * i, _mm256_load_ps(totals + m * kTileN + 8 * i));
     }

@@ -7,6 +7,8 @@ namespace radiance::cpu {
 
 void avx512_decode(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
 
+void avx512_decode_vnni(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
+
 void avx512_prefill(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
 int64_t avx512_prefill_scratch_bytes(int64_t m, int64_t k, int64_t group);
 

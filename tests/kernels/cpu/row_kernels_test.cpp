@@ -123,15 +123,16 @@ TEST_P(Rows, GroupSumsAreExact) {
 TEST_P(Rows, ExpandsEveryByteInEveryForm) {
   std::vector<uint8_t> xq;
   for (int b = 0; b < 256; ++b) xq.push_back(static_cast<uint8_t>(b));
-  const int64_t k = 256;
+  const int64_t k = 256, group = 40;
   const auto padded = static_cast<size_t>(k + kRowPadding);
   std::vector<uint16_t> halves(padded, 0xffff);
   std::vector<float> floats(padded, -1.0f);
-  std::vector<uint8_t> digits(padded * kDigits, 0xff);
-  rows().expand(xq.data(), k, RowForm::kBf16, reinterpret_cast<uint8_t*>(halves.data()));
-  rows().expand(xq.data(), k, RowForm::kF32, reinterpret_cast<uint8_t*>(floats.data()));
-  rows().expand(xq.data(), k, RowForm::kDigits, digits.data());
+  std::vector<uint8_t> digits(static_cast<size_t>(digit_row_bytes(k, group)), 0xff);
+  rows().expand(xq.data(), k, group, RowForm::kBf16, reinterpret_cast<uint8_t*>(halves.data()));
+  rows().expand(xq.data(), k, group, RowForm::kF32, reinterpret_cast<uint8_t*>(floats.data()));
+  rows().expand(xq.data(), k, group, RowForm::kDigits, digits.data());
   constexpr int order[8] = {0, 4, 1, 5, 2, 6, 3, 7};
+  std::vector<int> sums(7);
   for (size_t i = 0; i < padded; ++i) {
     const float value = i < 256 ? e4m3_to_f32(xq[i]) : 0.0f;
     if (std::isnan(value)) {
@@ -141,11 +142,18 @@ TEST_P(Rows, ExpandsEveryByteInEveryForm) {
     }
     EXPECT_EQ(bf16_to_f32(halves[i]), value);
     EXPECT_EQ(floats[i], value);
+    if (i >= 256) continue;
+    sums[i / 40] += static_cast<int>(value * 512.0f);
     const auto* block = reinterpret_cast<const int8_t*>(digits.data()) + i / 8 * kDigitBlockBytes;
     for (int p = 0; p < 8; ++p) {
       if (order[p] != static_cast<int>(i % 8)) continue;
-      EXPECT_EQ((block[p] + 256 * block[8 + p] + 65536 * block[16 + p]) / 512.0f, value);
+      EXPECT_EQ((block[p] + 64 * block[8 + p] + 4096 * block[16 + p]) / 512.0f, value);
     }
+  }
+  for (size_t g = 0; g < sums.size(); ++g) {
+    int sum;
+    std::memcpy(&sum, digits.data() + part_sums_offset(k) + static_cast<int64_t>(4 * g), 4);
+    EXPECT_EQ(sum, sums[g]) << g;
   }
 }
 
