@@ -29,7 +29,8 @@ std::vector<std::string> cells(const lab::BenchRow& row) {
           us_text(roof.memory_us),
           us_text(roof.compute_us),
           percent_text(row.roofline_fraction()),
-          fmt::format("{}/{}", row.samples, row.samples + row.discarded)};
+          std::to_string(row.samples),
+          std::to_string(row.discarded)};
 }
 
 void run_bench_command(const BenchCommandOptions& options, const CLI::App& app) {
@@ -44,9 +45,10 @@ void run_bench_command(const BenchCommandOptions& options, const CLI::App& app) 
   };
   const std::vector<lab::BenchRow> rows = lab::run_bench(engine, bench, events);
   progress.clear();
-  TextTable table({"shape", "format", "scope", "config", "M", "us", "spread", "GB/s", "probe",
-                   "of probe", "GFLOP/s", "memory us", "compute us", "of roofline", "samples"},
-                  4);
+  TextTable table(
+      {"shape", "format", "scope", "config", "M", "us", "spread", "GB/s", "probe", "of probe",
+       "GFLOP/s", "memory us", "compute us", "of roofline", "samples", "refused"},
+      4);
   for (const lab::BenchRow& row : rows) table.add(cells(row));
   table.print();
   print_bench_notes(rows);

@@ -41,8 +41,9 @@ void add_bench_options(CLI::App& app, BenchCommandOptions& options) {
   app.add_option("--samples", options.samples, "samples that must count, a row")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));
-  app.add_option("--row-seconds", options.row_seconds,
-                 "end a row after this long, with at least five samples")
+  app.add_option(
+         "--row-seconds", options.row_seconds,
+         "end a row after this long with five samples or more, after twice as long with fewer")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
 }
@@ -86,8 +87,8 @@ void print_bench_notes(const std::vector<lab::BenchRow>& rows) {
   fmt::print("medians; spread: interquartile range over median; GB/s: packed weight bytes\n");
   if (!rows.empty()) {
     fmt::print(
-        "peak of {}: best {:.1f} GMAC/s; samples discarded because a guard fell below {:.0f} "
-        "% of it or another program took a core: {}\n",
+        "peak of {}: best {:.1f} GMAC/s; times that a guard fell below {:.0f} % of it or another "
+        "program took a core: {}\n",
         rows.back().peak_instruction, rows.back().best_peak_gmacs, 100 * lab::PeakGuard::kShare,
         discarded);
   }

@@ -29,20 +29,21 @@ struct Samples {
 struct Measurement {
   std::vector<Samples> contestants;  // as given; equally many samples each
   std::vector<double> peak_gmacs;    // of the guards of the samples that counted
-  int discarded = 0;                 // rounds that were disturbed
+  int discarded = 0;                 // guards that refused and samples that were cut
 };
 
 struct SamplingLimits {
   int samples = 15;
-  double seconds = 20;  // stop after this long with at least kFewest samples
+  // Stop after this long with at least kFewest samples, after twice as long with what there is.
+  double seconds = 20;
   static constexpr int kFewest = 5;
-  static constexpr int kAttemptsPerSample = 40;  // then give up with what there is
 };
 
 // A sample of a contestant is: guard; calls on consecutive copies of its weight (one call, or as
 // many as fill kSampleUs); guard; a streaming read of as many further copies, none of which the
-// calls touched. If a guard refuses, or on cpu another program took a core meanwhile, the whole
-// round of all contestants is discarded: what is compared was measured in the same moments.
+// calls touched; guard. The first guard is tried again after a pause until it passes. If a later
+// one refuses, or on cpu another program took a core meanwhile, the whole round of all contestants
+// is discarded: what is compared was measured in the same moments.
 Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
                                 const std::vector<Contestant>& contestants,
                                 const SamplingLimits& limits);

@@ -34,35 +34,44 @@ struct WideSums {
   __m256i digit[2][kDigits];
 };
 
-// Adds blocks b0 .. b1 - 1 of a tile, few enough for 16 bits. One half of the tile after the other:
-// the sums of both would not fit 16 registers.
+// Adds blocks b0 .. b1 - 1 of a tile, few enough for 16 bits. Six sums, four registers of codes and
+// the mask leave five: the sums of 32 bits stay in memory.
 template <Format format>
 inline void add_blocks(const uint8_t* codes, const uint8_t* row, int64_t b0, int64_t b1,
                        WideSums& wide) {
   const __m256i mask = _mm256_set1_epi8(0x0f);
-  const __m256i ones = _mm256_set1_epi16(1);
-#pragma GCC unroll 2
-  for (int half = 0; half < 2; ++half) {
-    __m256i n0 = _mm256_setzero_si256(), n1 = n0, n2 = n0;
-    for (int64_t b = b0; b < b1; ++b) {
-      const uint8_t* line = codes + b * kBlockBytes;
-      if (half == 0) _mm_prefetch(line + 1024, _MM_HINT_T0);
-      const auto* digits = reinterpret_cast<const i32*>(row + b * kDigitBlockBytes);
-      const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(line + 32 * half));
-      const __m256i low = code_bytes<format>(_mm256_and_si256(words, mask));
-      const __m256i high = code_bytes<format>(_mm256_and_si256(_mm256_srli_epi16(words, 4), mask));
-      const auto pair = [&](int d) __attribute__((always_inline)) {
-        return _mm256_add_epi16(_mm256_maddubs_epi16(low, _mm256_set1_epi32(digits[2 * d])),
-                                _mm256_maddubs_epi16(high, _mm256_set1_epi32(digits[2 * d + 1])));
-      };
-      n0 = _mm256_add_epi16(n0, pair(0));
-      n1 = _mm256_add_epi16(n1, pair(1));
-      n2 = _mm256_add_epi16(n2, pair(2));
+  __m256i sum[2][kDigits];
+#pragma GCC unroll 8
+  for (int d = 0; d < kDigits; ++d) sum[0][d] = sum[1][d] = _mm256_setzero_si256();
+  for (int64_t b = b0; b < b1; ++b) {
+    const uint8_t* line = codes + b * kBlockBytes;
+    _mm_prefetch(line + 1024, _MM_HINT_T0);
+    const auto* digits = reinterpret_cast<const i32*>(row + b * kDigitBlockBytes);
+    const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(line));
+    const __m256i second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(line + 32));
+    const __m256i low[2] = {code_bytes<format>(_mm256_and_si256(first, mask)),
+                            code_bytes<format>(_mm256_and_si256(second, mask))};
+    const __m256i high[2] = {
+        code_bytes<format>(_mm256_and_si256(_mm256_srli_epi16(first, 4), mask)),
+        code_bytes<format>(_mm256_and_si256(_mm256_srli_epi16(second, 4), mask))};
+#pragma GCC unroll 8
+    for (int d = 0; d < kDigits; ++d) {
+      const __m256i x = _mm256_set1_epi32(digits[2 * d]);
+      sum[0][d] = _mm256_add_epi16(sum[0][d], _mm256_maddubs_epi16(low[0], x));
+      sum[1][d] = _mm256_add_epi16(sum[1][d], _mm256_maddubs_epi16(low[1], x));
+      const __m256i z = _mm256_set1_epi32(digits[2 * d + 1]);
+      sum[0][d] = _mm256_add_epi16(sum[0][d], _mm256_maddubs_epi16(high[0], z));
+      sum[1][d] = _mm256_add_epi16(sum[1][d], _mm256_maddubs_epi16(high[1], z));
     }
-    __m256i* digit = wide.digit[half];
-    digit[0] = _mm256_add_epi32(digit[0], _mm256_madd_epi16(n0, ones));
-    digit[1] = _mm256_add_epi32(digit[1], _mm256_madd_epi16(n1, ones));
-    digit[2] = _mm256_add_epi32(digit[2], _mm256_madd_epi16(n2, ones));
+  }
+  const __m256i ones = _mm256_set1_epi16(1);
+#pragma GCC unroll 8
+  for (int d = 0; d < kDigits; ++d) {
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      __m256i& digit = wide.digit[half][d];
+      digit = _mm256_add_epi32(digit, _mm256_madd_epi16(sum[half][d], ones));
+    }
   }
 }
 
