@@ -47,8 +47,8 @@ struct BenchRow {
   double us = 0, us_spread = 0;
   double gbps = 0;  // packed weight bytes over us: activations and outputs do not count
   double probe_gbps = 0, probe_spread = 0;
-  double peak_gmacs = 0;  // of the guards beside the samples
-  double best_peak_gmacs = 0;
+  double peak_gmacs = 0;                            // of the guards beside the samples
+  double good_peak_gmacs = 0, best_peak_gmacs = 0;  // of the run so far, as PeakGuard says
   std::string peak_instruction;
   // compare only: us over the other format's us of the same round, the median; else NaN
   double ratio = 0, ratio_spread = 0;

@@ -41,9 +41,9 @@ struct SamplingLimits {
 
 // A sample of a contestant is: guard; calls on consecutive copies of its weight (one call, or as
 // many as fill kSampleUs); guard; a streaming read of as many further copies, none of which the
-// calls touched; guard. The first guard is tried again after a pause until it passes. If a later
-// one refuses, or on cpu another program took a core meanwhile, the whole round of all contestants
-// is discarded: what is compared was measured in the same moments.
+// calls touched. The first guard is tried again after a pause until it passes. If the second
+// refuses, or on cpu another program took a core meanwhile, the whole round of all contestants is
+// discarded: what is compared was measured in the same moments.
 Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
                                 const std::vector<Contestant>& contestants,
                                 const SamplingLimits& limits);

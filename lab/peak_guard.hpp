@@ -1,47 +1,43 @@
 // Tells the moments in which the machine is ours from those in which it is not.
 #pragma once
 
-#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "kernels/backend.hpp"
 
 namespace radiance::lab {
 
 // Two virtual cores may share a physical one for seconds at a time, and other programs come and go.
-// A short register-only loop on every thread shows it: its rate falls below the best of the run.
+// A short register-only loop on every thread shows it: its rate falls below what the run has seen.
 class PeakGuard {
  public:
-  static constexpr double kShare = 0.85;  // of the best rate, to count as undisturbed
+  static constexpr double kShare = 0.85;  // of the good rate, to count as undisturbed
   static constexpr double kSeconds = 0.002;
+  // The good rate is this quantile of the latest probes: their maximum is a moment of turbo that
+  // may not come again, and would refuse everything after it.
+  static constexpr double kGoodQuantile = 0.95;
+  static constexpr size_t kRemembered = 1000;
 
-  // Looks for the best rate first, for a few tenths of a second.
-  explicit PeakGuard(Backend& backend) : backend_(&backend) {
-    for (int i = 0; i < 8; ++i) probe(0.02);
-  }
+  // Looks for the good rate first, for two tenths of a second.
+  explicit PeakGuard(Backend& backend);
 
-  // Probes once: whether the rate is near the best of the run. The best may still rise.
-  bool pass() {
-    last_gmacs_ = probe(kSeconds);
-    return last_gmacs_ >= kShare * best_gmacs_;
-  }
+  // Probes once: whether the rate is near the good one.
+  bool pass();
 
   double last_gmacs() const { return last_gmacs_; }  // of the last pass(), 10^9 MAC a second
+  double good_gmacs() const { return good_gmacs_; }
   double best_gmacs() const { return best_gmacs_; }
   const std::string& instruction() const { return instruction_; }
 
  private:
-  double probe(double seconds) {
-    const PeakProbe result = backend_->peak(seconds);
-    instruction_ = result.instruction;
-    const double gmacs = result.macs_per_second * 1e-9;
-    best_gmacs_ = std::max(best_gmacs_, gmacs);
-    return gmacs;
-  }
+  void probe(double seconds);
 
   Backend* backend_;
   std::string instruction_;
-  double last_gmacs_ = 0, best_gmacs_ = 0;
+  std::vector<double> latest_;
+  size_t next_ = 0;
+  double last_gmacs_ = 0, good_gmacs_ = 0, best_gmacs_ = 0;
 };
 
 }  // namespace radiance::lab
