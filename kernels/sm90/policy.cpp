@@ -28,10 +28,10 @@ std::vector<Plan> plans(const WeightShape& shape, int64_t m, int multiprocessors
   const Plan prefill = {"prefill/t128", size + ": 256x128 tiles on " +
                                             std::to_string(multiprocessors) + " multiprocessors"};
   if (m > 64) return {prefill};
-  return {{decode_name(decode_tokens(m)), size + ": the weights' stream is the cost, stream-K over " +
-                                              std::to_string(multiprocessors) +
-                                              " multiprocessors"},
-          prefill};
+  return {
+      {decode_name(decode_tokens(m)), size + ": the weights' stream is the cost, stream-K over " +
+                                          std::to_string(multiprocessors) + " multiprocessors"},
+      prefill};
 }
 
 Choice choose(const WeightShape& shape, int64_t m, int multiprocessors, const char* config) {

@@ -44,7 +44,8 @@ int main(void) {
     return failed("create");
   }
   if (radiance_workspace_bytes(linear, M, &workspace_bytes) != RADIANCE_OK) return failed("ws");
-  if (radiance_device_alloc(device, workspace_bytes, &workspace) != RADIANCE_OK) return failed("ws");
+  if (radiance_device_alloc(device, workspace_bytes, &workspace) != RADIANCE_OK)
+    return failed("ws");
   if (radiance_workspace_init(device, workspace, workspace_bytes, NULL) != RADIANCE_OK) {
     return failed("ws");
   }
