@@ -8,6 +8,8 @@
 namespace radiance::sm90 {
 namespace {
 
+constexpr int64_t kShortK = 256;
+
 size_t round_up_256(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 int64_t tiles_of(int64_t n) { return (n + kTileN - 1) / kTileN; }
@@ -77,6 +79,9 @@ void pack_scales(const WeightShape& shape, ScaleKind kind, const void* scales, i
 std::optional<ScaleKind> scale_kind(const WeightShape& shape) {
   if (shape.k % 16 != 0) return std::nullopt;  // the tensor map's strides
   if (shape.format == RADIANCE_MXFP4) return ScaleKind::kE8m0;
+  // With few terms the tensor cores' 14 bits are the whole error: 5 of 6000 random cases, all of k
+  // up to 128, exceeded the contract's bound by up to 38 %.
+  if (shape.k <= kShortK) return std::nullopt;
   if (shape.group % kSlabK == 0 || shape.group == shape.k) return ScaleKind::kSlab;
   if (shape.group == 64) return ScaleKind::kHalf;
   if (shape.group == 32) return ScaleKind::kStep;

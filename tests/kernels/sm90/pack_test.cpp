@@ -40,16 +40,16 @@ uint32_t packed_nibble(const WeightShape& shape, const std::vector<uint8_t>& uni
 
 TEST(Sm90Pack, Int4EveryCodeHasItsValueInItsPlace) {
   std::mt19937 rng(9);
-  const WeightShape shape{RADIANCE_AUTOROUND_INT4, 150, 208, 64};
+  const WeightShape shape{RADIANCE_AUTOROUND_INT4, 150, 336, 64};
   std::vector<uint32_t> codes(static_cast<size_t>(shape.k / 8 * shape.n));
   std::vector<uint16_t> scales(static_cast<size_t>(shape.groups() * shape.n));
   for (auto& c : codes) c = static_cast<uint32_t>(rng());
   for (auto& s : scales) s = static_cast<uint16_t>(rng() & 0xbfff);
   std::vector<uint8_t> units(packed_payload_bytes(shape));
   pack_payload(shape, codes.data(), scales.data(), units.data());
-  const int64_t slabs = 2;
+  const int64_t slabs = 3;
   for (int64_t n = 0; n < 192; ++n) {
-    for (int64_t k = 0; k < 256; ++k) {
+    for (int64_t k = 0; k < 384; ++k) {
       const bool real = n < shape.n && k < shape.k;
       const float value =
           real ? static_cast<float>(int4_value(int4_code(
@@ -57,7 +57,7 @@ TEST(Sm90Pack, Int4EveryCodeHasItsValueInItsPlace) {
                : 0.0f;
       ASSERT_EQ(unpacked(shape.format, packed_nibble(shape, units, n, k)), value) << n << " " << k;
     }
-    for (int64_t half = 0; half < 4; ++half) {
+    for (int64_t half = 0; half < 6; ++half) {
       uint16_t scale;
       std::memcpy(&scale,
                   units.data() + (n / 64 * slabs + half / 2) * unit_bytes(ScaleKind::kHalf) +
@@ -103,7 +103,8 @@ TEST(Sm90Pack, KnowsWhatTheTensorCoreKernelsTake) {
   EXPECT_EQ(kind(576, 64), ScaleKind::kHalf);
   EXPECT_EQ(kind(576, 32), ScaleKind::kStep);
   EXPECT_EQ(kind(576, 40), std::nullopt);
-  EXPECT_EQ(kind(72, 128), std::nullopt);  // rows of 72 bytes: no tensor map
+  EXPECT_EQ(kind(584, 128), std::nullopt);  // rows of 584 bytes: no tensor map
+  EXPECT_EQ(kind(256, 128), std::nullopt);  // short: fp32 sums
 }
 
 }  // namespace
