@@ -49,6 +49,10 @@ struct PackedHeader {
 };
 static_assert(sizeof(PackedHeader) == 256);
 
+// A header with everything but scales_offset and extra_offset; the codes follow it.
+PackedHeader make_header(const WeightShape& shape, const char* target, uint32_t layout_version,
+                         size_t packed_bytes);
+
 // Which kernel, and why: the policy's answer for one call.
 struct Plan {
   std::string config;  // a name that GemmCall::config accepts

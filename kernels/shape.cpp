@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "kernels/backend.hpp"
@@ -78,6 +79,21 @@ void check_scales(const WeightShape& shape, const void* scales) {
                                      std::to_string(i % shape.n) + " is not finite");
     }
   }
+}
+
+PackedHeader make_header(const WeightShape& shape, const char* target, uint32_t layout_version,
+                         size_t packed_bytes) {
+  PackedHeader header{};
+  std::memcpy(header.magic, PackedHeader::kMagic, sizeof(header.magic));
+  std::memcpy(header.target, target, std::min(std::strlen(target), sizeof(header.target) - 1));
+  header.layout_version = layout_version;
+  header.format = static_cast<uint32_t>(shape.format);
+  header.n = shape.n;
+  header.k = shape.k;
+  header.group = shape.group;
+  header.packed_bytes = packed_bytes;
+  header.codes_offset = sizeof(PackedHeader);
+  return header;
 }
 
 }  // namespace radiance

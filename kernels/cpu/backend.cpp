@@ -96,16 +96,7 @@ class CpuBackend final : public Backend {
   }
 
   void pack(const WeightShape& shape, const radiance_weight_desc& weight, void* packed) override {
-    PackedHeader header{};
-    std::memcpy(header.magic, PackedHeader::kMagic, sizeof(header.magic));
-    std::memcpy(header.target, target(), std::strlen(target()));
-    header.layout_version = layout_version();
-    header.format = static_cast<uint32_t>(shape.format);
-    header.n = shape.n;
-    header.k = shape.k;
-    header.group = shape.group;
-    header.packed_bytes = packed_bytes(shape);
-    header.codes_offset = sizeof(PackedHeader);
+    PackedHeader header = make_header(shape, target(), layout_version(), packed_bytes(shape));
     header.scales_offset = header.codes_offset + cpu::packed_code_bytes(shape);
     std::memcpy(packed, &header, sizeof(header));
     auto* bytes = static_cast<uint8_t*>(packed);

@@ -17,31 +17,10 @@ namespace {
 
 using sm90::Choice;
 using sm90::GemmParams;
+using sm90::GeneralParams;
+using sm90::QuantizeParams;
+using sm90::RowSumParams;
 using sm90::ScaleKind;
-
-// quantize.cu and general.cu hold the same structs.
-struct QuantizeParams {
-  const void* x;
-  uint8_t* xq;
-  float* scales;
-  int64_t k, ldx;
-  int32_t x_type;
-};
-struct RowSumParams {
-  const uint8_t* xq;
-  float* sums;
-  int64_t k, group, groups;
-};
-struct GeneralParams {
-  const uint32_t* codes;
-  const uint16_t* scales;
-  const uint8_t* xq;
-  const float* x_scales;
-  void* y;
-  const void* bias;
-  int64_t ldy, n, k, group;
-  int32_t m, y_type, bias_type;
-};
 
 int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
@@ -100,16 +79,7 @@ class Sm90Backend final : public Backend {
 
   void pack(const WeightShape& shape, const radiance_weight_desc& weight, void* packed) override {
     std::vector<uint8_t> host(packed_bytes(shape));
-    PackedHeader header{};
-    std::memcpy(header.magic, PackedHeader::kMagic, sizeof(header.magic));
-    std::memcpy(header.target, target(), std::strlen(target()));
-    header.layout_version = layout_version();
-    header.format = static_cast<uint32_t>(shape.format);
-    header.n = shape.n;
-    header.k = shape.k;
-    header.group = shape.group;
-    header.packed_bytes = host.size();
-    header.codes_offset = sizeof(PackedHeader);
+    PackedHeader header = make_header(shape, target(), layout_version(), host.size());
     header.scales_offset = sizeof(PackedHeader) + sm90::packed_scales_offset(shape);
     std::memcpy(host.data(), &header, sizeof(header));
     sm90::pack_payload(shape, weight.codes, weight.scales, host.data() + sizeof(PackedHeader));

@@ -10,17 +10,6 @@ constexpr int kThreads = 128;
 constexpr int kTokens = 8;
 }  // namespace
 
-struct GeneralParams {
-  const uint32_t* codes;   // [k / 8][n], as checkpoints hold them
-  const uint16_t* scales;  // fp16 [groups][n]
-  const uint8_t* xq;       // [m][k]
-  const float* x_scales;
-  void* y;
-  const void* bias;
-  int64_t ldy, n, k, group;
-  int32_t m, y_type, bias_type;
-};
-
 extern "C" __global__ void __launch_bounds__(kThreads) general(const GeneralParams p) {
   __shared__ float x[kTokens][8];
   const int64_t n = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;

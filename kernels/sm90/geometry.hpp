@@ -55,6 +55,31 @@ struct GemmParams {
   int32_t y_type, bias_type;  // radiance_dtype; bias null if none
 };
 
+struct QuantizeParams {
+  const void* x;
+  uint8_t* xq;
+  float* scales;
+  int64_t k, ldx;
+  int32_t x_type;  // radiance_dtype
+};
+
+struct RowSumParams {
+  const uint8_t* xq;
+  float* sums;
+  int64_t k, group, groups;
+};
+
+struct GeneralParams {
+  const uint32_t* codes;   // [k / 8][n], as checkpoints hold them
+  const uint16_t* scales;  // fp16 [groups][n]
+  const uint8_t* xq;       // [m][k]
+  const float* x_scales;
+  void* y;
+  const void* bias;
+  int64_t ldy, n, k, group;
+  int32_t m, y_type, bias_type;
+};
+
 // decode: four warpgroups of 64 features by a slab at a time, and a producer warp. They take
 // `tile_units` units side by side (the same slab) and 4 / tile_units slabs in turn: few tokens want
 // narrow tiles, which leave little to share among blocks; many tokens want wide ones, which bring a

@@ -75,14 +75,6 @@ __device__ __forceinline__ void store_chunk(const Chunk& chunk, float scale, uin
 
 }  // namespace
 
-struct QuantizeParams {
-  const void* x;
-  uint8_t* xq;
-  float* scales;
-  int64_t k, ldx;
-  int32_t x_type;
-};
-
 extern "C" __global__ void __launch_bounds__(kThreads) quantize(const QuantizeParams p) {
   __shared__ uint32_t warp_max[kThreads / 32];
   let_next_kernel_start();
@@ -128,12 +120,6 @@ extern "C" __global__ void __launch_bounds__(kThreads) quantize(const QuantizePa
     store_chunk(load_chunk(x, p.x_type, p.k, i, wide_in), scale, xq, p.k, i, wide_out);
   }
 }
-
-struct RowSumParams {
-  const uint8_t* xq;
-  float* sums;
-  int64_t k, group, groups;
-};
 
 // One warp a row and group: the exact sum in units of 2^-9, rounded once.
 extern "C" __global__ void __launch_bounds__(32) row_sums(const RowSumParams p) {
