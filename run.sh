@@ -18,4 +18,4 @@ done
 echo "== the gate"
 $radiance gate
 echo "== the bench (for all of it: $radiance bench)"
-$radiance bench --shapes gate_up,out --m 1,4,16,64 --samples 5
+$radiance bench --shapes gate_up,out --m 1,4,16,64 --scope op --samples 5 --row-seconds 4
