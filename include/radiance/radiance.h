@@ -20,15 +20,20 @@
 #define RADIANCE_API
 #endif
 
+/* In C++ the enumerations have a fixed type, so that a foreign value is a value that can be
+ * refused. */
 #ifdef __cplusplus
+#define RADIANCE_ENUM : int
 extern "C" {
+#else
+#define RADIANCE_ENUM
 #endif
 
 /* Raised when a declaration below changes in a way that old callers would notice. */
 #define RADIANCE_ABI_VERSION 1
 RADIANCE_API uint32_t radiance_abi_version(void);
 
-typedef enum radiance_status {
+typedef enum radiance_status RADIANCE_ENUM {
   RADIANCE_OK = 0,
   RADIANCE_INVALID_ARGUMENT = 1, /* a null or misaligned pointer, a shape that cannot be */
   RADIANCE_UNSUPPORTED = 2,      /* legal, but not for this kernel, format or device */
@@ -45,13 +50,13 @@ typedef enum radiance_status {
 RADIANCE_API const char* radiance_last_error(void);
 RADIANCE_API const char* radiance_status_name(radiance_status status);
 
-typedef enum radiance_dtype {
+typedef enum radiance_dtype RADIANCE_ENUM {
   RADIANCE_BF16 = 1,
   RADIANCE_F16 = 2,
   RADIANCE_F32 = 3
 } radiance_dtype;
 
-typedef enum radiance_format {
+typedef enum radiance_format RADIANCE_ENUM {
   /* value = code - 8, scale fp16 (signed) per `group` consecutive k */
   RADIANCE_AUTOROUND_INT4 = 1,
   /* value = e2m1(code), scale 2^(s - 127) per 32 consecutive k */

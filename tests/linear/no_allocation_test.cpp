@@ -13,13 +13,14 @@ namespace {
 std::atomic<int> allocations{0};
 }  // namespace
 
-void* operator new(size_t bytes) {
+// Not inlined: GCC would take malloc and free beside new and delete for a mistake.
+[[gnu::noinline]] void* operator new(size_t bytes) {
   allocations.fetch_add(1);
   if (void* pointer = std::malloc(bytes == 0 ? 1 : bytes)) return pointer;
   throw std::bad_alloc();
 }
-void operator delete(void* pointer) noexcept { std::free(pointer); }
-void operator delete(void* pointer, size_t) noexcept { std::free(pointer); }
+[[gnu::noinline]] void operator delete(void* pointer) noexcept { std::free(pointer); }
+[[gnu::noinline]] void operator delete(void* pointer, size_t) noexcept { std::free(pointer); }
 
 namespace radiance {
 namespace {
