@@ -59,6 +59,14 @@ const std::vector<CpuArch>& supported_cpu_archs() {
   return archs;
 }
 
+bool has_avx_vnni() {
+  static const bool has = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1) != 0;
+  }();
+  return has;
+}
+
 std::string cpu_model_name() {
   char name[49] = {};
   unsigned regs[4];

@@ -17,6 +17,9 @@ const char* cpu_arch_name(CpuArch arch);
 //   avx2:   AVX2, FMA and F16C
 const std::vector<CpuArch>& supported_cpu_archs();
 
+// Whether the processor has AVX-VNNI (byte dots on 256-bit vectors), which avx2 uses where it is.
+bool has_avx_vnni();
+
 // The processor's name as it states it.
 std::string cpu_model_name();
 

@@ -112,6 +112,7 @@ struct ArchKernels {
 
 extern const ArchKernels kPortableKernels;
 extern const ArchKernels kAvx2Kernels;
+extern const ArchKernels kAvx2VnniKernels;  // where AVX-VNNI is
 extern const ArchKernels kAvx512Kernels;
 extern const ArchKernels kAmxKernels;
 

@@ -11,7 +11,7 @@ const ArchKernels& arch_kernels(CpuArch arch) {
     case CpuArch::kAvx512:
       return kAvx512Kernels;
     case CpuArch::kAvx2:
-      return kAvx2Kernels;
+      return has_avx_vnni() ? kAvx2VnniKernels : kAvx2Kernels;
     case CpuArch::kPortable:
       break;
   }

@@ -7,6 +7,9 @@ namespace radiance::cpu {
 
 void avx2_decode(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
 
+// Needs AVX-VNNI.
+void avx2_decode_vnni(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
+
 void avx2_prefill(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
 int64_t avx2_prefill_scratch_bytes(int64_t m, int64_t k, int64_t group);
 

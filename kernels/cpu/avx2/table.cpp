@@ -8,7 +8,14 @@ constexpr GemmKernel kGemm[] = {
     {"decode/avx2", 2, RowForm::kDigits, 64, 4, no_scratch, avx2_decode},
     {"prefill/avx2", kAnyM, RowForm::kF32, 256, 3, avx2_prefill_scratch_bytes, avx2_prefill}};
 
+constexpr GemmKernel kGemmVnni[] = {
+    {"decode/avxvnni", 2, RowForm::kDigits, 64, 4, no_scratch, avx2_decode_vnni},
+    kGemm[0],
+    kGemm[1]};
+
 }  // namespace
+
+constinit const ArchKernels kAvx2VnniKernels = {kGemmVnni, 3, &kAvx2RowKernels, &kAvx2ProbeKernels};
 
 constinit const ArchKernels kAvx2Kernels = {kGemm, 2, &kAvx2RowKernels, &kAvx2ProbeKernels};
 
