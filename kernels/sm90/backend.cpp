@@ -203,7 +203,8 @@ class Sm90Backend final : public Backend {
       return;
     }
     const WeightShape shape = header.shape();
-    const ScaleKind kind = *sm90::scale_kind(shape);
+    // choose() gives these kernels only shapes that have one.
+    const ScaleKind kind = sm90::scale_kind(shape).value_or(ScaleKind::kSlab);
     cuda::TensorMap map = tensor_map(xq, call.m, shape.k, choice.tokens);
     auto* workspace = static_cast<uint8_t*>(call.workspace);
     const Workspace where = lay_out(shape, call.m);
