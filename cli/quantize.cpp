@@ -25,9 +25,6 @@ struct Options {
   int threads = 0;
 };
 
-const std::map<std::string, QuantizeFormat> kFormats = {{"autoround", QuantizeFormat::kAutoRound},
-                                                        {"mxfp4", QuantizeFormat::kMxfp4}};
-
 double gigabytes(uint64_t bytes) { return static_cast<double>(bytes) / 1e9; }
 
 void print_report(const QuantizeReport& report, const Options& options, double seconds) {
@@ -103,7 +100,8 @@ void add_quantize(CLI::App& app, int* exit_status) {
   command->add_option("source", options->source, "float checkpoint directory")->required();
   command->add_option("destination", options->destination, "new directory")->required();
   command->add_option("--format", options->format, "autoround (int4) or mxfp4")
-      ->transform(CLI::CheckedTransformer(kFormats))
+      ->transform(CLI::CheckedTransformer(std::map<std::string, QuantizeFormat>{
+          {"autoround", QuantizeFormat::kAutoRound}, {"mxfp4", QuantizeFormat::kMxfp4}}))
       ->default_str("autoround");
   const CLI::Option* group = command
                                  ->add_option("--group", options->group,

@@ -93,7 +93,7 @@ struct ForwardCall {
   int64_t ldx = 0;
 };
 
-// The result of the register-only peak probe.
+// The result of a register-only peak probe.
 struct PeakProbe {
   std::string instruction;  // "vdpbf16ps"
   double macs_per_second = 0;
@@ -126,9 +126,9 @@ class Backend {
   // Reads `bytes` of device memory once, as fast as the device can, with as many threads as a gemm
   // would use. bytes is a multiple of 64.
   virtual void stream_read(const void* data, size_t bytes, StreamHandle stream) = 0;
-  // Runs only multiply-accumulates on registers, on every unit that a gemm uses, for about
-  // `seconds`.
-  virtual PeakProbe peak(double seconds) = 0;
+  // Runs only the multiply-accumulates of a configuration (null: of that for many rows) on
+  // registers, on every unit that a gemm uses, for about `seconds`.
+  virtual PeakProbe peak(const char* config, double seconds) = 0;
 };
 
 // The backend for a device. It borrows the device, which must outlive it.

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 
 #include "lab/elements.hpp"
@@ -43,6 +44,19 @@ std::string resolve_config(const Engine& engine, const WeightShape& shape, int64
               fmt::format("no configuration for M = {} of {}x{} begins with {}; there are{}", m,
                           shape.n, shape.k, wanted, legal));
 }
+
+// A guard for each configuration that the bench meets.
+class Guards {
+ public:
+  explicit Guards(Backend& backend) : backend_(backend) {}
+  PeakGuard& of(const std::string& config) {
+    return guards_.try_emplace(config, backend_, config).first->second;
+  }
+
+ private:
+  Backend& backend_;
+  std::map<std::string, PeakGuard> guards_;
+};
 
 // One contestant with everything it needs; not movable, for calls borrows config.
 struct Entry {
@@ -133,7 +147,7 @@ Roofline BenchRow::roof() const {
 std::vector<BenchRow> run_bench(const Engine& engine, const BenchOptions& options,
                                 const BenchEvents& events) {
   std::vector<BenchRow> rows;
-  PeakGuard guard(engine.backend());
+  Guards guards(engine.backend());
   for (const BenchShape& shape : options.shapes) {
     const HostRows x = bench_rows(options, shape.k);
     for (const radiance_format format : options.formats) {
@@ -144,6 +158,7 @@ std::vector<BenchRow> run_bench(const Engine& engine, const BenchOptions& option
       for (const Scope scope : options.scopes) {
         for (const int64_t m : options.rows) {
           Entry entry(engine, options, *weights, x, m, scope, options.config);
+          PeakGuard& guard = guards.of(entry.config);
           const Measurement measurement =
               measure_interleaved(engine, guard, {entry.contestant()}, options.limits);
           rows.push_back(
@@ -159,7 +174,7 @@ std::vector<BenchRow> run_bench(const Engine& engine, const BenchOptions& option
 std::vector<BenchRow> run_compare(const Engine& engine, const BenchOptions& options,
                                   const BenchEvents& events) {
   std::vector<BenchRow> rows;
-  PeakGuard guard(engine.backend());
+  Guards guards(engine.backend());
   for (const BenchShape& shape : options.shapes) {
     if (events.on_progress) events.on_progress(shape.name);
     const HostRows x = bench_rows(options, shape.k);
@@ -169,6 +184,7 @@ std::vector<BenchRow> run_compare(const Engine& engine, const BenchOptions& opti
       for (const int64_t m : options.rows) {
         Entry first(engine, options, *int4, x, m, scope, "");
         Entry second(engine, options, *mxfp4, x, m, scope, "");
+        PeakGuard& guard = guards.of(first.config);
         const Measurement measurement = measure_interleaved(
             engine, guard, {first.contestant(), second.contestant()}, options.limits);
         const Samples& a = measurement.contestants[0];

@@ -1,10 +1,12 @@
 #include "lab/peak_guard.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace radiance::lab {
 
-PeakGuard::PeakGuard(Backend& backend) : backend_(&backend) {
+PeakGuard::PeakGuard(Backend& backend, std::string config)
+    : backend_(&backend), config_(std::move(config)) {
   constexpr int kFirstProbes = 100;
   for (int i = 0; i < kFirstProbes; ++i) probe(kSeconds);
 }
@@ -15,7 +17,7 @@ bool PeakGuard::pass() {
 }
 
 void PeakGuard::probe(double seconds) {
-  const PeakProbe result = backend_->peak(seconds);
+  const PeakProbe result = backend_->peak(config_.c_str(), seconds);
   instruction_ = result.instruction;
   last_gmacs_ = result.macs_per_second * 1e-9;
   best_gmacs_ = std::max(best_gmacs_, last_gmacs_);

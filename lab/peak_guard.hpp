@@ -19,8 +19,9 @@ class PeakGuard {
   static constexpr double kGoodQuantile = 0.95;
   static constexpr size_t kRemembered = 1000;
 
-  // Looks for the good rate first, for two tenths of a second.
-  explicit PeakGuard(Backend& backend);
+  // Guards samples of a configuration by its own instruction. Looks for the good rate first, for
+  // two tenths of a second.
+  PeakGuard(Backend& backend, std::string config);
 
   // Probes once: whether the rate is near the good one.
   bool pass();
@@ -34,6 +35,7 @@ class PeakGuard {
   void probe(double seconds);
 
   Backend* backend_;
+  std::string config_;
   std::string instruction_;
   std::vector<double> latest_;
   size_t next_ = 0;

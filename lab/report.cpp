@@ -51,14 +51,11 @@ nlohmann::json report_header(const std::string& command, uint64_t seed, const De
   header["compiler"] = compiler();
   header["command"] = command;
   header["seed"] = seed;
+  for (const char* of_device : {"driver", "device", "arch"}) header[of_device] = nullptr;
   if (device != nullptr) {
     header["driver"] = driver();
     header["device"] = device->info().description;
     header["arch"] = device->info().arch;
-  } else {
-    header["driver"] = nullptr;
-    header["device"] = nullptr;
-    header["arch"] = nullptr;
   }
   return header;
 }

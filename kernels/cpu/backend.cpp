@@ -172,15 +172,16 @@ class CpuBackend final : public Backend {
       int64_t begin, end;
       uint64_t mine = 0;
       while (queue.take(&begin, &end)) {
-        mine ^= kernels_.probes->stream_read(from + begin * kPart,
-                                             std::min(total, end * kPart) - begin * kPart);
+        mine ^= kernels_.stream_read(from + begin * kPart,
+                                     std::min(total, end * kPart) - begin * kPart);
       }
       seen.fetch_xor(mine, std::memory_order_relaxed);
     });
     stream_result_.store(seen.load(), std::memory_order_relaxed);
   }
 
-  PeakProbe peak(double seconds) override {
+  PeakProbe peak(const char* config, double seconds) override {
+    const cpu::PeakKernel& kernel = *cpu::choose_kernel(device_.arch(), cpu::kAnyM, config).peak;
     using Clock = std::chrono::steady_clock;
     std::atomic<int64_t> iterations{0};
     const auto start = Clock::now();
@@ -191,14 +192,13 @@ class CpuBackend final : public Backend {
       float sum = 0;
       int64_t done = 0;
       for (constexpr int64_t kBatch = 2000; done == 0 || elapsed() < seconds; done += kBatch) {
-        sum += kernels_.probes->peak(kBatch);
+        sum += kernel.run(kBatch);
       }
       iterations.fetch_add(done);
       peak_result_.store(sum, std::memory_order_relaxed);
     });
-    const double rate =
-        static_cast<double>(iterations.load() * kernels_.probes->peak_macs) / elapsed();
-    return {kernels_.probes->peak_instruction, rate};
+    const double rate = static_cast<double>(iterations.load() * kernel.macs) / elapsed();
+    return {kernel.instruction, rate};
   }
 
  private:

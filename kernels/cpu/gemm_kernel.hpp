@@ -68,6 +68,13 @@ inline int64_t no_scratch(int64_t /*m*/, int64_t /*k*/, int64_t /*group*/) { ret
 
 constexpr int64_t kAnyM = INT64_MAX;
 
+// The multiply-accumulates of a kernel on registers alone.
+struct PeakKernel {
+  const char* instruction;
+  float (*run)(int64_t iterations);
+  int64_t macs;  // of an iteration: weights times rows, however many products each of them takes
+};
+
 struct GemmKernel {
   const char* name;
   // Calls of up to so many rows are planned for this kernel, if none before it in its table is.
@@ -81,6 +88,7 @@ struct GemmKernel {
   // Bytes of scratch that a thread needs; the caller aligns it to 64.
   int64_t (*scratch_bytes)(int64_t m, int64_t k, int64_t group);
   void (*run)(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
+  const PeakKernel* peak;
 };
 
 // Quantization of one row of k activations: DESIGN contract, bit-equal on every instruction set.
@@ -93,21 +101,12 @@ struct RowKernels {
   void (*expand)(const uint8_t* xq, int64_t k, int64_t group, RowForm form, uint8_t* row);
 };
 
-// Instruments.
-struct ProbeKernels {
-  // Reads bytes (a multiple of 64) and returns something that depends on all of them.
-  uint64_t (*stream_read)(const uint8_t* data, int64_t bytes);
-  const char* peak_instruction;
-  // `iterations` times peak_macs multiply-accumulates, on registers alone.
-  float (*peak)(int64_t iterations);
-  int64_t peak_macs;
-};
-
 struct ArchKernels {
   const GemmKernel* gemm;  // by planned_m; the last takes any number of rows
   int gemm_count;
   const RowKernels* rows;
-  const ProbeKernels* probes;
+  // Reads bytes (a multiple of 64) and returns something that depends on all of them.
+  uint64_t (*stream_read)(const uint8_t* data, int64_t bytes);
 };
 
 extern const ArchKernels kPortableKernels;

@@ -148,7 +148,7 @@ class Sm90Backend final : public Backend {
     launch(stream_function_, how, parameters);
   }
 
-  PeakProbe peak(double seconds) override {
+  PeakProbe peak(const char* /*config*/, double seconds) override {
     const CudaScope scope(device_.context());
     const EventHandle first = device_.create_event(), second = device_.create_event();
     // One iteration is four 64 x 128 x 32 multiplications a warpgroup: about 250 clocks for two.

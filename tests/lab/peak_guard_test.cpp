@@ -12,7 +12,7 @@ class ScriptedBackend final : public Backend {
  public:
   double rate = 100e9;
 
-  PeakProbe peak(double) override { return {"scripted", rate}; }
+  PeakProbe peak(const char*, double) override { return {"scripted", rate}; }
 
   const char* target() const override { return "cpu"; }
   uint32_t layout_version() const override { return 0; }
@@ -32,7 +32,7 @@ class ScriptedBackend final : public Backend {
 
 TEST(PeakGuard, RefusesASharedCoreAndPassesAQuietOne) {
   ScriptedBackend backend;
-  PeakGuard guard(backend);
+  PeakGuard guard(backend, "any");
   EXPECT_EQ(guard.instruction(), "scripted");
   EXPECT_TRUE(guard.pass());
   backend.rate = 86e9;
@@ -47,7 +47,7 @@ TEST(PeakGuard, RefusesASharedCoreAndPassesAQuietOne) {
 // A moment of turbo does not refuse everything after it.
 TEST(PeakGuard, OneOutlierIsNotTheGoodRate) {
   ScriptedBackend backend;
-  PeakGuard guard(backend);
+  PeakGuard guard(backend, "any");
   backend.rate = 200e9;
   EXPECT_TRUE(guard.pass());
   backend.rate = 100e9;
@@ -60,7 +60,7 @@ TEST(PeakGuard, OneOutlierIsNotTheGoodRate) {
 TEST(PeakGuard, LearnsABetterRate) {
   ScriptedBackend backend;
   backend.rate = 50e9;
-  PeakGuard guard(backend);
+  PeakGuard guard(backend, "any");
   EXPECT_TRUE(guard.pass());
   backend.rate = 100e9;
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(guard.pass());

@@ -11,6 +11,6 @@ int64_t amx_decode_scratch_bytes(int64_t m, int64_t k, int64_t group);
 void amx_prefill(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void* scratch);
 int64_t amx_prefill_scratch_bytes(int64_t m, int64_t k, int64_t group);
 
-extern const ProbeKernels kAmxProbeKernels;
+extern const PeakKernel kAmxPeak;
 
 }  // namespace radiance::cpu

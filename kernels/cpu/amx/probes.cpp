@@ -1,13 +1,8 @@
 #include "kernels/cpu/amx/kernels.hpp"
 #include "kernels/cpu/amx/tiles.hpp"
-#include "kernels/cpu/avx512/kernels.hpp"
 
 namespace radiance::cpu {
 namespace {
-
-uint64_t stream_read(const uint8_t* data, int64_t bytes) {
-  return kAvx512ProbeKernels.stream_read(data, bytes);
-}
 
 float peak(int64_t iterations) {
   TileConfig config;
@@ -38,6 +33,6 @@ float peak(int64_t iterations) {
 
 }  // namespace
 
-const ProbeKernels kAmxProbeKernels = {stream_read, "tdpbf16ps", peak, 4 * 16 * 16 * 32};
+const PeakKernel kAmxPeak = {"tdpbf16ps", peak, 4 * 16 * 16 * 32};
 
 }  // namespace radiance::cpu

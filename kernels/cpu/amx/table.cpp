@@ -6,12 +6,13 @@ namespace {
 
 // One A tile holds 16 rows.
 constexpr GemmKernel kGemm[] = {
-    {"decode/vnni", 2, RowForm::kDigits, 64, 4, no_scratch, avx512_decode_vnni},
-    {"decode/amx", 16, RowForm::kBf16, 64, 4, amx_decode_scratch_bytes, amx_decode},
-    {"prefill/amx", kAnyM, RowForm::kBf16, 512, 12, amx_prefill_scratch_bytes, amx_prefill}};
+    {"decode/vnni", 4, RowForm::kDigits, 64, 4, no_scratch, avx512_decode_vnni, &kAvx512DigitsPeak},
+    {"decode/amx", 16, RowForm::kBf16, 64, 4, amx_decode_scratch_bytes, amx_decode, &kAmxPeak},
+    {"prefill/amx", kAnyM, RowForm::kBf16, 512, 12, amx_prefill_scratch_bytes, amx_prefill,
+     &kAmxPeak}};
 
 }  // namespace
 
-constinit const ArchKernels kAmxKernels = {kGemm, 3, &kAvx512RowKernels, &kAmxProbeKernels};
+constinit const ArchKernels kAmxKernels = {kGemm, 3, &kAvx512RowKernels, avx512_stream_read};
 
 }  // namespace radiance::cpu

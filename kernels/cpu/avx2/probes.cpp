@@ -1,12 +1,57 @@
 #include <immintrin.h>
 
 #include "kernels/cpu/avx2/kernels.hpp"
+#include "kernels/cpu/row_digits.hpp"
 
 namespace radiance::cpu {
 namespace {
 
+// Loops over them are unrolled, or GCC 12 keeps them in memory; the instructions stand in assembly,
+// or it sees that all sums are equal.
+constexpr int kSums = 12;
+
+template <typename Add>
+inline float peak(int64_t iterations, __m256i one, const Add& add) {
+  __m256i sum[kSums];
+#pragma GCC unroll 12
+  for (int i = 0; i < kSums; ++i) sum[i] = _mm256_setzero_si256();
+  for (int64_t it = 0; it < iterations; ++it) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kSums; ++i) add(sum[i], one);
+  }
+#pragma GCC unroll 12
+  for (int i = 1; i < kSums; ++i) sum[0] = _mm256_xor_si256(sum[0], sum[i]);
+  return static_cast<float>(_mm256_cvtsi256_si32(sum[0]));
+}
+
+float fma_peak(int64_t iterations) {
+  return peak(iterations, _mm256_castps_si256(_mm256_set1_ps(1.0f)),
+              [](__m256i& sum, __m256i one) __attribute__((always_inline)) {
+                asm volatile("vfmadd231ps %1, %1, %0" : "+x"(sum) : "x"(one));
+              });
+}
+
+float maddubs_peak(int64_t iterations) {
+  return peak(iterations, _mm256_set1_epi8(1),
+              [](__m256i& sum, __m256i one) __attribute__((always_inline)) {
+                __m256i pairs;
+                asm volatile("vpmaddubsw %2, %2, %1\n\tvpaddw %1, %0, %0"
+                             : "+x"(sum), "=&x"(pairs)
+                             : "x"(one));
+              });
+}
+
+float vnni_peak(int64_t iterations) {
+  return peak(iterations, _mm256_set1_epi8(1),
+              [](__m256i& sum, __m256i one) __attribute__((always_inline)) {
+                asm volatile("%{vex%} vpdpbusd %1, %1, %0" : "+x"(sum) : "x"(one));
+              });
+}
+
+}  // namespace
+
 // Four streams of a line each: what a core needs to reach its memory's rate.
-uint64_t stream_read(const uint8_t* data, int64_t bytes) {
+uint64_t avx2_stream_read(const uint8_t* data, int64_t bytes) {
   constexpr int streams = 4;
   const int64_t part = bytes / (streams * 64) * 64;
   __m256i seen[2 * streams];
@@ -26,23 +71,10 @@ uint64_t stream_read(const uint8_t* data, int64_t bytes) {
   return parts[0] ^ parts[1] ^ parts[2] ^ parts[3];
 }
 
-constexpr int kSums = 12;
-
-float peak(int64_t iterations) {
-  __m256 sum[kSums];
-  for (auto& s : sum) s = _mm256_setzero_ps();
-  __m256 one = _mm256_set1_ps(1.0f);
-  for (int64_t it = 0; it < iterations; ++it) {
-    asm volatile("" : "+x"(one));  // keeps the loop, costs nothing
-#pragma GCC unroll 12
-    for (int i = 0; i < kSums; ++i) sum[i] = _mm256_fmadd_ps(one, one, sum[i]);
-  }
-  for (int i = 1; i < kSums; ++i) sum[0] = _mm256_add_ps(sum[0], sum[i]);
-  return _mm256_cvtss_f32(sum[0]);
-}
-
-}  // namespace
-
-const ProbeKernels kAvx2ProbeKernels = {stream_read, "vfmadd231ps ymm", peak, kSums * 8};
+const PeakKernel kAvx2FmaPeak = {"vfmadd231ps ymm", fma_peak, kSums * 8};
+const PeakKernel kAvx2DigitsPeak = {"vpmaddubsw + vpaddw, three a product", maddubs_peak,
+                                    kSums * 32 / kDigits};
+const PeakKernel kAvx2VnniDigitsPeak = {"vpdpbusd ymm, three a product", vnni_peak,
+                                        kSums * 32 / kDigits};
 
 }  // namespace radiance::cpu

@@ -1,8 +1,20 @@
+#include "kernels/cpu/avx2/expand_digits.hpp"
 #include "kernels/cpu/avx2/kernels.hpp"
 #include "kernels/cpu/row_kernels.hpp"
 
 namespace radiance::cpu {
+namespace {
 
-const RowKernels kAvx2RowKernels = {quantize_row, group_sums, expand_row};
+void expand(const u8* xq, int64_t k, int64_t group, RowForm form, u8* row) {
+  if (form == RowForm::kDigits) {
+    expand_digits_by_eight(xq, k, group, row);
+  } else {
+    expand_row(xq, k, group, form, row);
+  }
+}
+
+}  // namespace
+
+const RowKernels kAvx2RowKernels = {quantize_row, group_sums, expand};
 
 }  // namespace radiance::cpu

@@ -1,4 +1,4 @@
-// One or two rows: exact integer group sums from byte dot products.
+// A few rows: exact integer group sums from byte dot products.
 //
 // The activations are split into three signed digits (row_digits.hpp) and met with the codes as
 // they stand, unsigned: per 64 bytes of codes (128 weights) 3 instructions of unpack and 6 of
@@ -11,8 +11,10 @@
 namespace radiance::cpu {
 namespace {
 
-constexpr int kMaxRows = 2;
-constexpr int kStreams = 4;
+constexpr int kMaxRows = 8;
+
+// Tiles side by side: as many as their sums, three a row, have registers.
+constexpr int streams_of(int rows) { return rows <= 2 ? 4 : rows <= 4 ? 2 : 1; }
 
 template <Format format>
 inline __m512i code_bytes(__m512i nibbles) {
@@ -24,6 +26,12 @@ inline __m512i code_bytes(__m512i nibbles) {
         _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(table.byte))),
         nibbles);
   }
+}
+
+// sum += products of unsigned and signed bytes, four to a lane. Not the intrinsic: with it GCC 12
+// copies two thirds of the sums before adding to them.
+inline void add_products(__m512i& sum, __m512i codes, __m512i digits) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(codes), "v"(digits));
 }
 
 // `streams` tiles, tile_begin + i * stride, read side by side.
@@ -59,27 +67,30 @@ void run_tiles(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t str
       }
     }
     for (int64_t b = range.begin; b < range.end; ++b) {
-#pragma GCC unroll 8
-      for (int i = 0; i < streams; ++i) {
-        const __m512i words = _mm512_loadu_si512(codes[i] + b * kBlockBytes);
-        _mm_prefetch(codes[i] + b * kBlockBytes + 1024, _MM_HINT_T0);
-        const __m512i low = code_bytes<format>(_mm512_and_si512(words, mask));
-        const __m512i high =
-            code_bytes<format>(_mm512_and_si512(_mm512_srli_epi16(words, 4), mask));
-        // The digits stay broadcast memory operands: kept in registers for all streams, they push
-        // sums out of them.
-        const uint8_t* digits = row + b * kDigitBlockBytes;
-        asm volatile("" : "+r"(digits));
+      const uint8_t* digits = row + b * kDigitBlockBytes;
 #pragma GCC unroll 2
-        for (int half = 0; half < 2; ++half) {
+      for (int half = 0; half < 2; ++half) {
+        // Codes are read again for their second half: as words kept in registers they push sums
+        // out.
+        int64_t at = b * kBlockBytes;
+        asm volatile("" : "+r"(at));
+        __m512i unpacked[streams];
 #pragma GCC unroll 8
-          for (int r = 0; r < rows; ++r) {
+        for (int i = 0; i < streams; ++i) {
+          const __m512i words = _mm512_loadu_si512(codes[i] + at);
+          if (half == 0) _mm_prefetch(codes[i] + at + 4096 / streams, _MM_HINT_T0);
+          unpacked[i] = code_bytes<format>(
+              _mm512_and_si512(half == 0 ? words : _mm512_srli_epi16(words, 4), mask));
+        }
 #pragma GCC unroll 8
-            for (int d = 0; d < kDigits; ++d) {
-              const i32 four =
-                  *reinterpret_cast<const i32*>(digits + r * task.row_bytes + 8 * d + 4 * half);
-              sum[r][d][i] = _mm512_dpbusd_epi32(sum[r][d][i], half == 0 ? low : high,
-                                                 _mm512_set1_epi32(four));
+        for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+          for (int d = 0; d < kDigits; ++d) {
+            const __m512i four = _mm512_set1_epi32(
+                *reinterpret_cast<const i32*>(digits + r * task.row_bytes + 8 * d + 4 * half));
+#pragma GCC unroll 8
+            for (int i = 0; i < streams; ++i) {
+              add_products(sum[r][d][i], unpacked[i], four);
             }
           }
         }
@@ -114,22 +125,28 @@ void run_tiles(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t str
 
 template <Format format, int rows>
 void run_rows(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t tile_end) {
-  const int64_t stride = (tile_end - tile_begin) / kStreams;
+  constexpr int streams = streams_of(rows);
+  const int64_t stride = (tile_end - tile_begin) / streams;
   for (int64_t t = 0; t < stride; ++t) {
-    run_tiles<format, rows, kStreams>(task, m0, tile_begin + t, stride);
+    run_tiles<format, rows, streams>(task, m0, tile_begin + t, stride);
   }
-  for (int64_t t = tile_begin + stride * kStreams; t < tile_end; ++t) {
+  for (int64_t t = tile_begin + stride * streams; t < tile_end; ++t) {
     run_tiles<format, rows, 1>(task, m0, t, 0);
   }
 }
 
 template <Format format>
 void run_format(const GemmTask& task, int64_t tile_begin, int64_t tile_end) {
-  int64_t m = 0;
-  for (; m + kMaxRows <= task.m; m += kMaxRows) {
-    run_rows<format, kMaxRows>(task, m, tile_begin, tile_end);
+  using RunRows = void (*)(const GemmTask&, int64_t, int64_t, int64_t);
+  static constexpr RunRows run[kMaxRows] = {
+      run_rows<format, 1>, run_rows<format, 2>, run_rows<format, 3>, run_rows<format, 4>,
+      run_rows<format, 5>, run_rows<format, 6>, run_rows<format, 7>, run_rows<format, 8>};
+  int64_t m0 = 0;
+  for (int64_t passes = (task.m + kMaxRows - 1) / kMaxRows; passes > 0; --passes) {
+    const int64_t rows = even_share(task.m - m0, passes);
+    run[rows - 1](task, m0, tile_begin, tile_end);
+    m0 += rows;
   }
-  if (m < task.m) run_rows<format, 1>(task, m, tile_begin, tile_end);
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ void avx512_prefill(const GemmTask& task, int64_t tile_begin, int64_t tile_end, 
 int64_t avx512_prefill_scratch_bytes(int64_t m, int64_t k, int64_t group);
 
 extern const RowKernels kAvx512RowKernels;
-extern const ProbeKernels kAvx512ProbeKernels;
+uint64_t avx512_stream_read(const uint8_t* data, int64_t bytes);
+
+extern const PeakKernel kAvx512Bf16Peak;
+extern const PeakKernel kAvx512DigitsPeak;
 
 }  // namespace radiance::cpu

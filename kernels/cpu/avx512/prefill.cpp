@@ -18,16 +18,19 @@ struct Slab {
 };
 
 // `rows` rows over one slab. group_sums carries a group's sums from slab to slab where a group has
-// several; totals are the running sums.
+// several; totals are the running sums. Without the pragmas GCC 12 keeps the sums in memory.
 template <int rows, int strip>
 void slab_rows(const GemmTask& task, int64_t m0, const Slab& slab, const __m512* scales,
                float* group_sums, float* totals) {
   const uint8_t* x[rows];
+#pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
     x[r] = task.rows + (m0 + r) * task.row_bytes + slab.block_begin * (2 * kBlockK);
   }
   __m512 sum[rows][strip];
+#pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
     for (int i = 0; i < strip; ++i) {
       sum[r][i] = slab.first_of_group
                       ? _mm512_setzero_ps()
@@ -36,16 +39,21 @@ void slab_rows(const GemmTask& task, int64_t m0, const Slab& slab, const __m512*
   }
   for (int64_t p = 0; p < slab.blocks * (kBlockK / 2); ++p) {
     __m512bh w[strip];
+#pragma GCC unroll 8
     for (int i = 0; i < strip; ++i) {
       w[i] = (__m512bh)_mm512_load_si512(slab.panel + i * slab.panel_stride + p * 64);
     }
+#pragma GCC unroll 8
     for (int r = 0; r < rows; ++r) {
       const __m512bh pair =
           (__m512bh)_mm512_set1_epi32(*reinterpret_cast<const int32_t*>(x[r] + 4 * p));
+#pragma GCC unroll 8
       for (int i = 0; i < strip; ++i) sum[r][i] = _mm512_dpbf16_ps(sum[r][i], w[i], pair);
     }
   }
+#pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
     for (int i = 0; i < strip; ++i) {
       const int64_t at = ((m0 + r) * strip + i) * kTileN;
       if (!slab.last_of_group) {

@@ -1,12 +1,47 @@
 #include <immintrin.h>
 
 #include "kernels/cpu/avx512/kernels.hpp"
+#include "kernels/cpu/row_digits.hpp"
 
 namespace radiance::cpu {
 namespace {
 
+// Loops over them are unrolled, or GCC 12 keeps them in memory; the instructions stand in assembly,
+// or it sees that all sums are equal.
+constexpr int kSums = 24;
+
+template <typename Add>
+inline float peak(int64_t iterations, __m512i one, const Add& add) {
+  __m512i sum[kSums];
+#pragma GCC unroll 24
+  for (int i = 0; i < kSums; ++i) sum[i] = _mm512_setzero_si512();
+  for (int64_t it = 0; it < iterations; ++it) {
+#pragma GCC unroll 24
+    for (int i = 0; i < kSums; ++i) add(sum[i], one);
+  }
+#pragma GCC unroll 24
+  for (int i = 1; i < kSums; ++i) sum[0] = _mm512_xor_si512(sum[0], sum[i]);
+  return static_cast<float>(_mm512_reduce_or_epi32(sum[0]));
+}
+
+float bf16_peak(int64_t iterations) {
+  return peak(iterations, _mm512_set1_epi16(0x3f80),
+              [](__m512i& sum, __m512i one) __attribute__((always_inline)) {
+                asm volatile("vdpbf16ps %1, %1, %0" : "+v"(sum) : "v"(one));
+              });
+}
+
+float digits_peak(int64_t iterations) {
+  return peak(iterations, _mm512_set1_epi8(1),
+              [](__m512i& sum, __m512i one) __attribute__((always_inline)) {
+                asm volatile("vpdpbusd %1, %1, %0" : "+v"(sum) : "v"(one));
+              });
+}
+
+}  // namespace
+
 // Four streams of two lines each: what a core needs to reach its memory's rate.
-uint64_t stream_read(const uint8_t* data, int64_t bytes) {
+uint64_t avx512_stream_read(const uint8_t* data, int64_t bytes) {
   constexpr int streams = 4;
   const int64_t part = bytes / (streams * 128) * 128;
   __m512i seen[2 * streams];
@@ -25,25 +60,8 @@ uint64_t stream_read(const uint8_t* data, int64_t bytes) {
   return static_cast<uint64_t>(_mm512_reduce_add_epi64(seen[0]));
 }
 
-constexpr int kSums = 24;
-
-float peak(int64_t iterations) {
-  __m512 sum[kSums];
-  for (auto& s : sum) s = _mm512_setzero_ps();
-  __m512i one = _mm512_set1_epi32(0x3f803f80);
-  for (int64_t it = 0; it < iterations; ++it) {
-    asm volatile("" : "+v"(one));  // keeps the loop, costs nothing
-#pragma GCC unroll 24
-    for (int i = 0; i < kSums; ++i) {
-      sum[i] = _mm512_dpbf16_ps(sum[i], (__m512bh)one, (__m512bh)one);
-    }
-  }
-  for (int i = 1; i < kSums; ++i) sum[0] = _mm512_add_ps(sum[0], sum[i]);
-  return _mm512_reduce_add_ps(sum[0]);
-}
-
-}  // namespace
-
-const ProbeKernels kAvx512ProbeKernels = {stream_read, "vdpbf16ps", peak, kSums * 32};
+const PeakKernel kAvx512Bf16Peak = {"vdpbf16ps", bf16_peak, kSums * 32};
+const PeakKernel kAvx512DigitsPeak = {"vpdpbusd, three a product", digits_peak,
+                                      kSums * 64 / kDigits};
 
 }  // namespace radiance::cpu

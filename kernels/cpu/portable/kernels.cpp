@@ -131,15 +131,16 @@ float peak(int64_t iterations) {
   return sum[0][0];
 }
 
+constexpr PeakKernel kPeak = {"mulps + addps", peak, kLanes* kChains};
+
 // One kernel under both names, so that suites which ask for one or the other find it.
 constexpr GemmKernel kGemm[] = {
-    {"decode/portable", 64, RowForm::kF32, 512, 1, scratch_bytes, run},
-    {"prefill/portable", kAnyM, RowForm::kF32, 512, 1, scratch_bytes, run}};
+    {"decode/portable", 64, RowForm::kF32, 512, 1, scratch_bytes, run, &kPeak},
+    {"prefill/portable", kAnyM, RowForm::kF32, 512, 1, scratch_bytes, run, &kPeak}};
 constexpr RowKernels kRows = {quantize_row, group_sums, expand_row};
-constexpr ProbeKernels kProbes = {stream_read, "mulps + addps", peak, kLanes* kChains};
 
 }  // namespace
 
-constinit const ArchKernels kPortableKernels = {kGemm, 2, &kRows, &kProbes};
+constinit const ArchKernels kPortableKernels = {kGemm, 2, &kRows, stream_read};
 
 }  // namespace radiance::cpu
