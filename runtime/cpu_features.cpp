@@ -67,6 +67,11 @@ bool has_avx_vnni() {
   return has;
 }
 
+bool has_split_bf16_dot() {
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel");
+}
+
 std::string cpu_model_name() {
   char name[49] = {};
   unsigned regs[4];

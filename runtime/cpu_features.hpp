@@ -20,6 +20,10 @@ const std::vector<CpuArch>& supported_cpu_archs();
 // Whether the processor has AVX-VNNI (byte dots on 256-bit vectors), which avx2 uses where it is.
 bool has_avx_vnni();
 
+// Whether vdpbf16ps runs as several operations, as on Intel's processors to date (a quarter of
+// vpdpbusd's rate, measured on Sapphire and Emerald Rapids); on AMD's it is as fast as vpdpbusd.
+bool has_split_bf16_dot();
+
 // The processor's name as it states it.
 std::string cpu_model_name();
 

@@ -113,6 +113,7 @@ extern const ArchKernels kPortableKernels;
 extern const ArchKernels kAvx2Kernels;
 extern const ArchKernels kAvx2VnniKernels;  // where AVX-VNNI is
 extern const ArchKernels kAvx512Kernels;
+extern const ArchKernels kAvx512SplitDotKernels;  // where vdpbf16ps is slow
 extern const ArchKernels kAmxKernels;
 
 }  // namespace radiance::cpu

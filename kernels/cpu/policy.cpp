@@ -9,7 +9,7 @@ const ArchKernels& arch_kernels(CpuArch arch) {
     case CpuArch::kAmx:
       return kAmxKernels;
     case CpuArch::kAvx512:
-      return kAvx512Kernels;
+      return has_split_bf16_dot() ? kAvx512SplitDotKernels : kAvx512Kernels;
     case CpuArch::kAvx2:
       return has_avx_vnni() ? kAvx2VnniKernels : kAvx2Kernels;
     case CpuArch::kPortable:

@@ -28,11 +28,12 @@ inline __m256i e4m3_units(__m256i bytes) {
 
 // The lowest byte of each of eight integers.
 inline int64_t low_bytes(__m256i x) {
-  const __m256i first = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                         0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+  const __m256i first =
+      _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1,
+                       -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
   const __m256i packed = _mm256_shuffle_epi8(x, first);
-  return _mm_cvtsi128_si64(_mm_unpacklo_epi32(_mm256_castsi256_si128(packed),
-                                              _mm256_extracti128_si256(packed, 1)));
+  return _mm_cvtsi128_si64(
+      _mm_unpacklo_epi32(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1)));
 }
 
 inline i32 sum_of(__m256i x) {

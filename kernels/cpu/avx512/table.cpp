@@ -3,19 +3,40 @@
 namespace radiance::cpu {
 namespace {
 
+constexpr GemmKernel kDecodeBytes = {
+    "decode/vnni", 4, RowForm::kDigits, 64, 4, no_scratch, avx512_decode_vnni, &kAvx512DigitsPeak};
+constexpr GemmKernel kDecode = {
+    "decode/avx512", 8, RowForm::kBf16, 64, 24, no_scratch, avx512_decode, &kAvx512Bf16Peak};
+constexpr GemmKernel kPrefill = {
+    "prefill/avx512", kAnyM,           RowForm::kBf16, 512, 3, avx512_prefill_scratch_bytes,
+    avx512_prefill,   &kAvx512Bf16Peak};
+
+constexpr GemmKernel planned_up_to(GemmKernel kernel, int64_t m) {
+  kernel.planned_m = m;
+  return kernel;
+}
+
+constexpr GemmKernel named(const char* name, GemmKernel kernel) {
+  kernel.name = name;
+  return kernel;
+}
+
 // Up to 8 rows the codes are unpacked in registers once; every further pass of eight would unpack
-// them again. Up to 4, bytes beat bf16: three vpdpbusd do 64 weights, for which vdpbf16ps takes two
-// instructions that cost four issue slots each on Sapphire Rapids (gate_up at 4 rows: 2.7 ms
-// against 5.8). There they do beyond, too; where a vdpbf16ps takes one slot, as on Zen 4, they meet
-// at 4.
-constexpr GemmKernel kGemm[] = {
-    {"decode/vnni", 4, RowForm::kDigits, 64, 4, no_scratch, avx512_decode_vnni, &kAvx512DigitsPeak},
-    {"decode/avx512", 8, RowForm::kBf16, 64, 24, no_scratch, avx512_decode, &kAvx512Bf16Peak},
-    {"prefill/avx512", kAnyM, RowForm::kBf16, 512, 3, avx512_prefill_scratch_bytes, avx512_prefill,
-     &kAvx512Bf16Peak}};
+// them again. Bytes take three vpdpbusd for 64 weights where bf16 takes two vdpbf16ps, but fewer
+// instructions to unpack: with dots of equal cost they meet at 4 rows.
+constexpr GemmKernel kGemm[] = {kDecodeBytes, kDecode, kPrefill};
+
+// Where a vdpbf16ps costs four vpdpbusd, bytes win for any number of rows: gate_up at 4, 8, 16 and
+// 64 rows in 2.7, 5.6, 11.6 and 42 ms against 5.8, 12, 24 and 86. 64 rows at a time, whose digits
+// stay in L2.
+constexpr GemmKernel kSplitDotGemm[] = {planned_up_to(kDecodeBytes, 64), planned_up_to(kDecode, 64),
+                                        named("prefill/vnni", planned_up_to(kDecodeBytes, kAnyM)),
+                                        kPrefill};
 
 }  // namespace
 
 constinit const ArchKernels kAvx512Kernels = {kGemm, 3, &kAvx512RowKernels, avx512_stream_read};
+constinit const ArchKernels kAvx512SplitDotKernels = {kSplitDotGemm, 4, &kAvx512RowKernels,
+                                                      avx512_stream_read};
 
 }  // namespace radiance::cpu
