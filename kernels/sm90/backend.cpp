@@ -57,7 +57,7 @@ class Sm90Backend final : public Backend {
       for (const int tokens : {8, 16, 32, 64}) {
         decode_functions_[{kind, tokens}] = decode_.function(
             (std::string("decode_") + kind_name(kind) + "_" + std::to_string(tokens)).c_str(),
-            sm90::kSharedBytes);
+            sm90::decode_shared_bytes(tokens));
       }
       prefill_functions_[kind] = prefill_.function(
           (std::string("prefill_") + kind_name(kind)).c_str(), sm90::kSharedBytes);
@@ -114,7 +114,7 @@ class Sm90Backend final : public Backend {
   void gemm(const PackedHeader& header, const void* packed, const GemmCall& call) override {
     const Choice choice = sm90::choose(header.shape(), call.m, units(), call.config);
     const CudaScope scope(device_.context());
-    launch_gemm(header, packed, call, choice, call.xq, call.x_scales, false);
+    launch_gemm(header, packed, call, choice, call.xq, call.x_scales);
   }
 
   void forward(const PackedHeader& header, const void* packed, const ForwardCall& call) override {
@@ -133,7 +133,7 @@ class Sm90Backend final : public Backend {
     quantize.scales = reinterpret_cast<float*>(workspace + where.scales);
     quantize.stream = call.gemm.stream;
     launch_quantize(quantize);
-    launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales, true);
+    launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales);
   }
 
   void stream_read(const void* data, size_t bytes, StreamHandle stream) override {
@@ -190,14 +190,14 @@ class Sm90Backend final : public Backend {
     void* parameters[] = {&params};
     CudaLaunch how;
     how.grid[0] = static_cast<unsigned>(call.m);
-    how.block = 512;
+    how.block = 256;
     how.stream = call.stream;
+    how.overlaps_previous = true;
     launch(quantize_function_, how, parameters);
   }
 
   void launch_gemm(const PackedHeader& header, const void* packed, const GemmCall& call,
-                   const Choice& choice, const uint8_t* xq, const float* x_scales,
-                   bool overlaps_previous) {
+                   const Choice& choice, const uint8_t* xq, const float* x_scales) {
     if (choice.kernel == Choice::Kernel::kGeneral) {
       launch_general(header, packed, call, xq, x_scales);
       return;
@@ -223,20 +223,21 @@ class Sm90Backend final : public Backend {
     params.bias_type = static_cast<int32_t>(call.bias_dtype);
     void* parameters[] = {&map, &params};
     CudaLaunch how;
-    how.shared_bytes = sm90::kSharedBytes;
     how.stream = call.stream;
-    how.overlaps_previous = overlaps_previous;
+    how.overlaps_previous = true;
     if (choice.kernel == Choice::Kernel::kDecode) {
       const int64_t tile_n = sm90::decode_tile_units(choice.tokens) * sm90::kTileN;
       const int64_t tiles = (shape.n + tile_n - 1) / tile_n;
       how.grid[0] = static_cast<unsigned>(std::min<int64_t>(units(), tiles * params.slabs));
-      how.block = sm90::kDecodeThreads;
+      how.block = static_cast<unsigned>(sm90::decode_threads(choice.tokens));
+      how.shared_bytes = static_cast<unsigned>(sm90::decode_shared_bytes(choice.tokens));
       launch(decode_functions_.at({kind, choice.tokens}), how, parameters);
     } else {
       const int64_t tiles = ((shape.n + sm90::kPrefillN - 1) / sm90::kPrefillN) *
                             ((call.m + sm90::kPrefillTokens - 1) / sm90::kPrefillTokens);
       how.grid[0] = static_cast<unsigned>(std::min<int64_t>(units(), tiles));
       how.block = sm90::kPrefillThreads;
+      how.shared_bytes = sm90::kSharedBytes;
       launch(prefill_functions_.at(kind), how, parameters);
     }
   }

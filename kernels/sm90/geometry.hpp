@@ -80,26 +80,42 @@ struct GeneralParams {
   int32_t m, y_type, bias_type;
 };
 
-// decode: four warpgroups of 64 features by a slab at a time, and a producer warp. They take
-// `tile_units` units side by side (the same slab) and 4 / tile_units slabs in turn: few tokens want
-// narrow tiles, which leave little to share among blocks; many tokens want wide ones, which bring a
-// token's slab once for more features.
-constexpr int kDecodeWarpgroups = 4;
-constexpr int kDecodeThreads = 128 * kDecodeWarpgroups + 128;
-constexpr int kSharedBytes = 227 * 1024;
+constexpr int kSharedBytes = 227 * 1024;  // of a block that has a multiprocessor to itself
 
+// decode: three or four warpgroups of 64 features by a slab at a time, and a fourth part of that
+// many warps again: producers, and one that announces sums. The warpgroups take `tile_units` units
+// side by side (the same slab) and several slabs in turn: few tokens want narrow tiles, which leave
+// little to share among blocks; many tokens want wide ones, which bring a token's slab once for
+// more features.
+//
+// Up to 16 tokens a block takes half a multiprocessor: the next kernel's block moves in beside it
+// and fills its stages meanwhile. More tokens need more registers than that leaves.
+constexpr int kDecodeProducers = 2;  // warps
+constexpr int kDecodeBarrierBytes = 1024;
+
+RADIANCE_HOST_DEVICE constexpr int decode_warpgroups(int tokens) { return tokens <= 16 ? 3 : 4; }
+RADIANCE_HOST_DEVICE constexpr int decode_threads(int tokens) {
+  return 128 * decode_warpgroups(tokens) + 32 * (kDecodeProducers + 1);
+}
+RADIANCE_HOST_DEVICE constexpr int decode_blocks(int tokens) { return tokens <= 16 ? 2 : 1; }
+RADIANCE_HOST_DEVICE constexpr int decode_shared_bytes(int tokens) {
+  return decode_blocks(tokens) == 2 ? 113 * 1024 : kSharedBytes;
+}
 RADIANCE_HOST_DEVICE constexpr int decode_tile_units(int tokens) {
   return tokens <= 16 ? 1 : tokens <= 32 ? 2 : 4;
 }
 RADIANCE_HOST_DEVICE constexpr int decode_stage_bytes(ScaleKind kind, int tokens) {
-  return (tokens * kSlabK + decode_tile_units(tokens) * unit_bytes(kind) + 1023) / 1024 * 1024;
+  return tokens * kSlabK + decode_tile_units(tokens) * unit_bytes(kind);
 }
 // Sums that warpgroups of one tile hand to the first of them.
 RADIANCE_HOST_DEVICE constexpr int decode_reduce_bytes(int tokens) {
-  return (kDecodeWarpgroups - decode_tile_units(tokens)) * kTileN * tokens * 4;
+  return (decode_warpgroups(tokens) - decode_tile_units(tokens)) * kTileN * tokens * 4;
 }
+// A multiple of the producers: a stage that two of them fill in turn could be waited for a phase
+// too early, which hung 16 tokens at 16 stages.
 RADIANCE_HOST_DEVICE constexpr int decode_stages(ScaleKind kind, int tokens) {
-  return (kSharedBytes - 2048 - decode_reduce_bytes(tokens)) / decode_stage_bytes(kind, tokens);
+  return (decode_shared_bytes(tokens) - kDecodeBarrierBytes - decode_reduce_bytes(tokens)) /
+         decode_stage_bytes(kind, tokens) / kDecodeProducers * kDecodeProducers;
 }
 
 // prefill: two warpgroups of 128 features each by 128 tokens

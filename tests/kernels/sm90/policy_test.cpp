@@ -37,8 +37,11 @@ TEST(Sm90Geometry, EveryConfigurationFitsItsSharedMemory) {
     for (const int tokens : {8, 16, 32, 64}) {
       const int bytes = decode_stages(kind, tokens) * decode_stage_bytes(kind, tokens) +
                         decode_reduce_bytes(tokens);
-      EXPECT_GE(decode_stages(kind, tokens), 4);
-      EXPECT_LE(bytes + 2048, kSharedBytes);
+      EXPECT_GE(decode_stages(kind, tokens), 6);
+      EXPECT_EQ(decode_stages(kind, tokens) % kDecodeProducers, 0);
+      EXPECT_LE(bytes + kDecodeBarrierBytes, decode_shared_bytes(tokens));
+      // 1 KB of each block is the system's.
+      EXPECT_LE(decode_blocks(tokens) * (decode_shared_bytes(tokens) + 1024), 228 * 1024);
     }
     EXPECT_GE(prefill_stages(kind), 3);
   }
