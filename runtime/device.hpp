@@ -12,9 +12,10 @@
 namespace radiance {
 
 struct DeviceInfo {
-  std::string name;         // as opened: "cpu", "cuda:0"
+  std::string name;         // as opened: "cpu", "hip:0", "emu"
   std::string description;  // the hardware, in words
   std::string arch;         // "amx", "avx512", "avx2", "portable"; "gfx1201"; "sm90"
+  std::string driver;       // the system software before the device: "HIP 7.1.25424"
   int units = 0;            // compute units, or threads on cpu
   uint64_t memory_bytes = 0;
   uint64_t last_cache_bytes = 0;  // 0 if unknown
