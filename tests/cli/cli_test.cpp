@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -78,13 +79,14 @@ TEST_F(Command, BadUsageIsOneSentenceAndTwo) {
   expect_refusal("bench --format int3", "int3");
   expect_refusal("bench --shapes 64x64 --copies 2 --config split9", "split9");
   expect_refusal("compare --shapes 64", "64");
+  expect_refusal("census /nonexistent/file.hsaco", "/nonexistent/file.hsaco");
   expect_refusal("table --json /nonexistent/table.json", "/nonexistent/table.json");
 }
 
 TEST_F(Command, HelpIsGood) {
   for (const char* arguments :
        {"--help", "gate --help", "bench --help", "compare --help", "devices --help", "table --help",
-        "inspect --help", "quantize --help"}) {
+        "inspect --help", "quantize --help", "census --help"}) {
     const Result result = run(arguments);
     EXPECT_EQ(result.status, 0) << arguments;
     EXPECT_EQ(result.err, "");
@@ -148,6 +150,12 @@ TEST_F(Command, TableEmitsTheConstants) {
   EXPECT_THAT(result.out, HasSubstr("0xcaccced0"));
   EXPECT_EQ(nlohmann::json::parse(read(file("t.json"))).at("tables")[0].at("words")[0],
             0xcaccced0u);
+}
+
+TEST_F(Command, CensusNeedsItsLibrary) {
+  setenv("RADIANCE_CENSUS", "/nonexistent/libradiance_census.so", 1);
+  expect_refusal("census '" RADIANCE_TEST_DATA "/none'", "/nonexistent/libradiance_census.so");
+  unsetenv("RADIANCE_CENSUS");
 }
 
 TEST_F(Command, BenchWritesItsRows) {
