@@ -57,7 +57,8 @@ KernelCensus census_of(const disasm::CodeObject& object, const disasm::Kernel& k
 
 nlohmann::json widths(const std::map<uint32_t, int>& counts) {
   nlohmann::json json = nlohmann::json::object();
-  for (const auto& [bytes, count] : counts) json[std::string("b").append(std::to_string(8 * bytes))] = count;
+  for (const auto& [bytes, count] : counts)
+    json[std::string("b").append(std::to_string(8 * bytes))] = count;
   return json;
 }
 
