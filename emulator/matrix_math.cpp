@@ -301,6 +301,8 @@ constexpr std::array kInstructions = {
     instruction<L, Bf8, Bf8, F32Result, 8, true>("v_swmmac_f32_16x16x32_bf8_bf8"),
 };
 
+static_assert(kInstructions<Level::kPortable>.size() == kMatrixInstructions);
+
 }  // namespace
 
 std::span<const MatrixInstruction> matrix_instructions() {

@@ -11,6 +11,7 @@
 // 8-bit and of fp16 elements are exact in fp32); a 16-bit result is such an fp32 sum rounded once.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -43,7 +44,9 @@ struct MatrixInstruction {
   void (*run)(const MatrixOperands&, const MatrixModifiers&);
 };
 
-// Every WMMA and SWMMAC of gfx1201.
+inline constexpr size_t kMatrixInstructions = 22;
+
+// Every WMMA and SWMMAC of gfx1201, kMatrixInstructions of them.
 std::span<const MatrixInstruction> matrix_instructions();
 
 // nullptr where there is no such instruction.

@@ -12,7 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "emulator/touched_lines.hpp"
+
 namespace radiance::emulator {
+
+enum class AccessKind : uint8_t { kRead, kWrite, kAtomic };
 
 struct Allocation {
   uint64_t address = 0;
@@ -84,6 +88,9 @@ class MemoryView {
 
   const AllocationList& list() const { return *list_; }
 
+  // The cache lines that this thread's accesses of one kind have touched; for the launch's counters.
+  TouchedLines& touched(AccessKind kind) { return touched_[static_cast<size_t>(kind)]; }
+
  private:
   struct Range {
     uint64_t begin = 1, end = 0;
@@ -91,6 +98,7 @@ class MemoryView {
   bool look_up(uint64_t address, uint64_t bytes);
 
   std::shared_ptr<const AllocationList> list_;
+  TouchedLines touched_[3];
   Range recent_[4];
   unsigned next_ = 0;
 };
