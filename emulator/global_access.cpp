@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace radiance::emulator {
 namespace {
@@ -53,23 +52,38 @@ void check_bounds(const LaneAddresses& at, uint32_t lanes, const GlobalAccess& a
   }
 }
 
-// A line counts once an instruction. Lanes mostly go through memory in order, so neighbours tell;
-// the rest is looked up.
+// A line counts once an instruction.
 void count_lines(const LaneAddresses& at, uint32_t lanes, const GlobalAccess& access,
                  Traffic& traffic, TouchedLines& touched) {
+  // Lanes mostly go through memory in order, each within one line: then a line is new where it
+  // differs from the lane's before.
+  uint64_t backwards = lanes == kAllLanes ? 0 : 1;
+  uint32_t starts = 1;
+  for (int i = 0; i < kLanes; ++i) {
+    backwards |= (at.at[i] / kLineBytes) ^ ((at.at[i] + access.bytes - 1) / kLineBytes);
+  }
+  for (int i = 1; i < kLanes; ++i) {
+    const uint64_t line = at.at[i] / kLineBytes, before = at.at[i - 1] / kLineBytes;
+    backwards |= line < before;
+    starts |= static_cast<uint32_t>(line != before) << i;
+  }
+  if (backwards == 0) {
+    traffic.lines += static_cast<uint64_t>(__builtin_popcount(starts));
+    for (uint32_t left = starts; left != 0; left &= left - 1) {
+      touched.add(at.at[__builtin_ctz(left)] / kLineBytes);
+    }
+    return;
+  }
   uint64_t seen[2 * kLanes];
-  uint64_t previous = ~uint64_t{0}, highest = 0;
+  uint64_t maybe_seen = 0;  // a bit a line's hash
   size_t count = 0;
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const uint64_t address = at.at[__builtin_ctz(left)];
     const uint64_t last = (address + access.bytes - 1) / kLineBytes;
     for (uint64_t line = address / kLineBytes; line <= last; ++line) {
-      if (line == previous) continue;
-      previous = line;
-      if (count != 0 && line <= highest && std::find(seen, seen + count, line) != seen + count) {
-        continue;
-      }
-      highest = std::max(highest, line);
+      const uint64_t bit = uint64_t{1} << (line * 0x9e3779b97f4a7c15ull >> 58);
+      if ((maybe_seen & bit) && std::find(seen, seen + count, line) != seen + count) continue;
+      maybe_seen |= bit;
       seen[count++] = line;
       touched.add(line);
     }
@@ -81,17 +95,14 @@ void check_strictly(const LaneAddresses& at, uint32_t lanes, const GlobalAccess&
                     Wave& wave) {
   const uint64_t alignment =
       access.kind == AccessKind::kAtomic ? access.bytes : std::min(access.bytes, 4u);
-  GlobalShadow& shadow = global_shadow(*wave.group);
-  const std::array<KnownOperations, 2> known = {known_operations(wave, Counter::kLoad),
-                                                known_operations(wave, Counter::kStore)};
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
     if (at.at[lane] % alignment != 0) {
       fault(fmt::format("misaligned access: lane {} {} {} bytes at {:#x}", lane, verb(access.kind),
                         access.bytes, at.at[lane]));
     }
-    shadow.access(wave, known, access, lane, at.at[lane]);
   }
+  global_shadow(*wave.group).access(wave, access, at, lanes);
 }
 
 }  // namespace

@@ -7,16 +7,14 @@
 namespace radiance::emulator {
 namespace {
 
-size_t known_index(Counter counter) { return counter == Counter::kLoad ? 0 : 1; }
-
 [[noreturn]] void race(const Wave& wave, AccessKind kind, int lane, uint64_t address,
-                       const char* what, unsigned other) {
+                       const char* what, uint32_t other) {
   const char* verb = kind == AccessKind::kRead    ? "reads"
                      : kind == AccessKind::kWrite ? "writes"
                                                   : "updates";
   fault(fmt::format(
-      "race in global memory: lane {} of wave {} {} the byte at {:#x}, which wave {} has {} "
-      "with no barrier between them that both waves' accesses have been waited for",
+      "race in global memory: lane {} of wave {} {} the byte at {:#x}, which wave {} has {}, "
+      "and no barrier stands between the end of that access and this one",
       lane, wave.index, verb, address, other, what));
 }
 
@@ -26,14 +24,14 @@ uint64_t hash(uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> 20; }
 
 void GlobalShadow::begin(const Workgroup& group) {
   serial = group.serial;
+  log_.clear();
   forget();
-  phase_.fill(~0u);
 }
 
 void GlobalShadow::forget() {
   lines_.clear();
-  writes_.clear();
   reads_.clear();
+  bytes_.clear();
   if (table_.empty()) table_.resize(1024);
   ++generation_;
 }
@@ -64,7 +62,7 @@ GlobalShadow::Line& GlobalShadow::line_at(uint64_t number) {
     return line_at(number);
   }
   table_[at] = {generation_, static_cast<uint32_t>(lines_.size())};
-  lines_.push_back({number});
+  lines_.emplace_back().number = number;
   return lines_.back();
 }
 
@@ -72,62 +70,95 @@ GlobalShadow::Reads& GlobalShadow::reads_of(Line& line, uint32_t wave) {
   for (uint32_t i = line.reads; i != kNone; i = reads_[i].next) {
     if (reads_[i].wave == wave) return reads_[i];
   }
-  reads_.push_back({wave, line.reads});
+  Reads& added = reads_.emplace_back();
+  added.wave = wave;
+  added.next = line.reads;
   line.reads = static_cast<uint32_t>(reads_.size() - 1);
-  return reads_.back();
+  return added;
 }
 
-void GlobalShadow::access(const Wave& wave, const std::array<KnownOperations, 2>& known,
-                          const GlobalAccess& access, int lane, uint64_t address) {
-  const uint32_t self = wave.index;
-  const size_t mine = known_index(access.counter);
-  if (phase_[self] != wave.barrier_phase) {
-    phase_[self] = wave.barrier_phase;
-    for (size_t c = 0; c < 2; ++c) {
-      // The next operation on the counter is the first of this phase; this one is `sequence`
-      // already.
-      const Counter counter = c == 0 ? Counter::kLoad : Counter::kStore;
-      phase_start_[self][c] =
-          c == mine ? access.sequence : wave.strict->issued[static_cast<size_t>(counter)] + 1;
-    }
-  }
-  const uint64_t end = address + access.bytes;
+void GlobalShadow::access_bytes(const Wave& wave, AccessKind kind, int lane, uint64_t address,
+                                uint32_t bytes, Stamp now) {
+  const uint64_t end = address + bytes;
   for (uint64_t at = address; at < end;) {
-    const uint64_t dword = at / 4;
     const auto first = static_cast<uint32_t>(at % 4);
     const uint32_t count = static_cast<uint32_t>(std::min<uint64_t>(4 - first, end - at));
-    const auto mask = static_cast<uint8_t>(((1u << count) - 1) << first);
-    const size_t d = dword % kLineDwords;
-    Line& line = line_at(dword / kLineDwords);
-    if (line.writes != kNone) {
-      const Write& last = writes_[line.writes].dwords[d];
-      const bool both_atomic = access.kind == AccessKind::kAtomic && last.atomic;
-      if ((last.bytes & mask) && last.sequence > known[known_index(last.counter)][last.wave] &&
-          !both_atomic) {
-        race(wave, access.kind, lane, at, last.atomic ? "updated" : "written", last.wave);
-      }
+    const uint32_t mask = byte_mask(first, count);
+    const size_t d = at / 4 % kLineDwords;
+    Line& line = line_at(at / kLineBytes);
+    for (uint32_t b = first; b < first + count; ++b) {
+      const Stamp last = line.bytes == kNone ? line.writes[d] : bytes_[line.bytes][4 * d + b];
+      if (last == 0 || log_.known(wave, last)) continue;
+      if (kind == AccessKind::kAtomic && log_.atomic(last)) continue;
+      race(wave, kind, lane, at - first + b, log_.atomic(last) ? "updated" : "written",
+           log_.wave_of(last));
     }
-    if (access.kind == AccessKind::kRead) {
-      reads_of(line, self).dwords[d].record(mask, access.sequence, phase_start_[self][0]);
+    if (kind == AccessKind::kRead) {
+      Reads& reads = reads_of(line, wave.index);
+      const bool join = reads.stamps[d] >= log_.phase_start(wave);
+      reads.masks[d] = static_cast<uint8_t>(join ? reads.masks[d] | mask : mask);
+      reads.stamps[d] = line.any_reads[d] = now;
     } else {
       for (uint32_t i = line.reads; i != kNone; i = reads_[i].next) {
-        const ReadRecord& read = reads_[i].dwords[d];
-        if ((read.bytes() & mask) && read.sequence() > known[0][reads_[i].wave]) {
-          race(wave, access.kind, lane, at, "read", reads_[i].wave);
+        const Reads& reads = reads_[i];
+        if ((reads.masks[d] & mask) && !log_.known(wave, reads.stamps[d])) {
+          race(wave, kind, lane, at, "read", reads.wave);
         }
       }
-      if (line.writes == kNone) {
-        line.writes = static_cast<uint32_t>(writes_.size());
-        writes_.emplace_back();
+      if (mask != 15 && line.bytes == kNone) {
+        line.bytes = static_cast<uint32_t>(bytes_.size());
+        auto& each = bytes_.emplace_back();
+        for (size_t i = 0; i < each.size(); ++i) each[i] = line.writes[i / 4];
       }
-      Write& last = writes_[line.writes].dwords[d];
-      const bool join = last.wave == self && last.counter == access.counter &&
-                        last.sequence >= phase_start_[self][mine];
-      last = {access.sequence, static_cast<uint8_t>(self),
-              static_cast<uint8_t>(join ? last.bytes | mask : mask),
-              access.kind == AccessKind::kAtomic, access.counter};
+      if (line.bytes != kNone) {
+        for (uint32_t b = first; b < first + count; ++b) bytes_[line.bytes][4 * d + b] = now;
+      }
+      line.writes[d] = now;  // the dword's latest, where its bytes have their own
     }
     at += count;
+  }
+}
+
+void GlobalShadow::access(const Wave& wave, const GlobalAccess& access, const LaneAddresses& at,
+                          uint32_t lanes) {
+  const Stamp horizon = log_.horizon(wave);
+  const Stamp now = log_.record(wave, access.counter, access.sequence, access.kind);
+  const size_t dwords = access.bytes / 4;
+  Line* line = nullptr;
+  Reads* reads = nullptr;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    const uint64_t address = at.at[lane];
+    const size_t d = address / 4 % kLineDwords;
+    // Whole dwords of one line, all known: one comparison each.
+    bool plain = dwords != 0 && address % 4 == 0 && d + dwords <= kLineDwords &&
+                 access.kind != AccessKind::kAtomic;
+    if (plain) {
+      if (!line || line->number != address / kLineBytes) {
+        line = &line_at(address / kLineBytes);
+        reads = nullptr;
+      }
+      for (size_t i = d; i < d + dwords; ++i) plain &= line->writes[i] < horizon;
+      if (access.kind == AccessKind::kRead) {
+        if (plain) {
+          if (!reads) reads = &reads_of(*line, wave.index);
+          for (size_t i = d; i < d + dwords; ++i) {
+            reads->stamps[i] = line->any_reads[i] = now;
+            reads->masks[i] = 15;
+          }
+        }
+      } else {
+        for (size_t i = d; i < d + dwords; ++i) plain &= line->any_reads[i] < horizon;
+        plain &= line->bytes == kNone;
+        if (plain) {
+          for (size_t i = d; i < d + dwords; ++i) line->writes[i] = now;
+        }
+      }
+    }
+    if (!plain) {
+      access_bytes(wave, access.kind, lane, address, access.bytes, now);
+      line = nullptr;  // it may have moved
+    }
   }
 }
 

@@ -1,16 +1,18 @@
 // What strict mode knows about one workgroup's accesses to global memory: who accessed what last.
 //
-// Like LdsShadow, by dwords with a mask of their bytes, but sparse: by 128-byte lines in a hash
-// table. Loads count on loadcnt, stores and atomics without result on storecnt; an access is known
-// to another wave once it was waited for before a barrier that both passed. Other workgroups are
-// not watched: they synchronise by atomics, of which this model knows nothing.
+// As LdsShadow, but sparse: 128-byte lines in a hash table, and without a notion of memory that was
+// never written. Other workgroups are not watched: they synchronise by atomics, of which this model
+// knows nothing. In a workgroup only barriers order accesses; that a compute unit in CU mode would
+// order some more is not used, as no compiler relies on it in the default (WGP) mode.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "emulator/lds_shadow.hpp"
+#include "emulator/access_log.hpp"
+#include "emulator/lane_transfer.hpp"
 
 namespace radiance::emulator {
 
@@ -21,38 +23,33 @@ struct GlobalAccess {
   uint32_t bytes;  // a lane
 };
 
-struct GlobalShadow {
+class GlobalShadow {
+ public:
   uint64_t serial = 0;
 
   void begin(const Workgroup& group);
-  // Faults on a race. `known`: by counter, kLoad and kStore.
-  void access(const Wave& wave, const std::array<KnownOperations, 2>& known,
-              const GlobalAccess& access, int lane, uint64_t address);
+  // Faults on a race.
+  void access(const Wave& wave, const GlobalAccess& access, const LaneAddresses& at,
+              uint32_t lanes);
 
  private:
-  static constexpr uint32_t kNone = ~0u;
   static constexpr uint32_t kLineDwords = 32;
-  static constexpr uint32_t kMaxLines = 1u << 20;  // beyond: forgets all, and misses what it forgot
+  static constexpr uint32_t kNone = ~0u;
+  static constexpr uint32_t kMaxLines = 1u << 19;  // beyond: forgets all, and misses what it forgot
 
-  struct Write {
-    Sequence sequence = 0;
-    uint8_t wave = 0;
-    uint8_t bytes = 0;
-    bool atomic = false;
-    Counter counter = Counter::kStore;
-  };
-  struct Writes {
-    std::array<Write, kLineDwords> dwords{};
-  };
+  // One wave's reads of a line.
   struct Reads {
     uint32_t wave = 0;
     uint32_t next = kNone;
-    std::array<ReadRecord, kLineDwords> dwords{};
+    std::array<Stamp, kLineDwords> stamps{};
+    std::array<uint8_t, kLineDwords> masks{};
   };
   struct Line {
     uint64_t number = 0;
-    uint32_t writes = kNone;  // index, where the line was written
-    uint32_t reads = kNone;   // index of the first wave's
+    uint32_t reads = kNone;  // index of the first wave's
+    uint32_t bytes = kNone;  // index into bytes_, once a dword was written in parts
+    std::array<Stamp, kLineDwords> writes{};
+    std::array<Stamp, kLineDwords> any_reads{};
   };
   struct Slot {
     uint32_t generation = 0;
@@ -63,14 +60,15 @@ struct GlobalShadow {
   Reads& reads_of(Line& line, uint32_t wave);
   void forget();
   void grow();
+  void access_bytes(const Wave& wave, AccessKind kind, int lane, uint64_t address, uint32_t bytes,
+                    Stamp now);
 
+  AccessLog log_;
   std::vector<Slot> table_;
   uint32_t generation_ = 0;
   std::vector<Line> lines_;
-  std::vector<Writes> writes_;
   std::vector<Reads> reads_;
-  std::array<uint32_t, kMaxWaves> phase_{};
-  std::array<std::array<Sequence, 2>, kMaxWaves> phase_start_{};
+  std::vector<std::array<Stamp, 128>> bytes_;
 };
 
 GlobalShadow& global_shadow(Workgroup& group);

@@ -13,8 +13,6 @@ void check_strictly(const Lanes& at, uint32_t lanes, const LdsRequest& request, 
                     Sequence sequence) {
   const uint32_t size = wave.group->lds_bytes;
   const char* verb = request.kind == AccessKind::kRead ? "loads" : "stores";
-  LdsShadow& shadow = lds_shadow(*wave.group);
-  const KnownOperations known = known_operations(wave, Counter::kDs);
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
     if (at[lane] >= size || request.bytes > size - at[lane]) {
@@ -25,8 +23,8 @@ void check_strictly(const Lanes& at, uint32_t lanes, const LdsRequest& request, 
       fault(fmt::format("misaligned access: lane {} {} {} bytes at {:#x} of LDS", lane, verb,
                         request.bytes, at[lane]));
     }
-    shadow.access(wave, known, request.kind, lane, at[lane], request.bytes, sequence);
   }
+  lds_shadow(*wave.group).access(wave, request.kind, at, lanes, request.bytes, sequence);
 }
 
 }  // namespace

@@ -7,22 +7,24 @@
 namespace radiance::emulator {
 namespace {
 
-// The busiest bank's distinct dwords among lanes [first, first + count), less one.
-uint32_t group_conflicts(const Lanes& address, uint32_t active, int first, int count, int bytes) {
-  uint32_t dwords[kLdsBanks][kLanes];
+// The busiest bank's distinct words among lanes [first, first + count), less one. A word is a
+// dword, or the whole access where all lanes' are aligned to it: then words meet in all of their
+// banks or in none.
+uint32_t group_conflicts(const Lanes& address, uint32_t active, int first, int count,
+                         uint32_t bytes, uint32_t word) {
+  const uint32_t places = 4 * kLdsBanks / word;
+  uint32_t words[kLdsBanks][kLanes];
   uint8_t used[kLdsBanks] = {};
   uint32_t busiest = 1;
   for (int lane = first; lane < first + count; ++lane) {
     if (!(active >> lane & 1)) continue;
-    const uint32_t begin = address[lane] / 4, end = (address[lane] + bytes + 3) / 4;
-    for (uint32_t d = begin; d < end; ++d) {
-      const uint32_t bank = d % kLdsBanks;
-      const uint32_t n = used[bank];
-      if (std::find(dwords[bank], dwords[bank] + n, d) != dwords[bank] + n) continue;
-      // A lane that straddles dwords or wide accesses of many lanes still fit: one dword a lane and
-      // bank.
-      dwords[bank][n] = d;
-      used[bank] = static_cast<uint8_t>(n + 1);
+    const uint32_t end = (address[lane] + bytes + word - 1) / word;
+    for (uint32_t w = address[lane] / word; w < end; ++w) {
+      const uint32_t place = w % places;
+      const uint32_t n = used[place];
+      if (std::find(words[place], words[place] + n, w) != words[place] + n) continue;
+      words[place][n] = w;  // a lane has at most one word of a place
+      used[place] = static_cast<uint8_t>(n + 1);
       busiest = std::max(busiest, n + 1);
     }
   }
@@ -46,20 +48,27 @@ bool conflict_free(const Lanes& address) {
   return free && low_bits % kBytes == 0;
 }
 
+template <int kBytes>
+uint32_t conflicts(const Lanes& address, uint32_t active, uint32_t bytes) {
+  if (active == kAllLanes && bytes == kBytes && conflict_free<kBytes>(address)) return 0;
+  uint32_t low_bits = bytes;
+  for (int i = 0; i < kLanes; ++i) low_bits |= address.v[i];
+  const bool aligned = low_bits % kBytes == 0;
+  constexpr int group = 128 / kBytes;
+  uint32_t cycles = 0;
+  for (int first = 0; first < kLanes; first += group) {
+    cycles += group_conflicts(address, active, first, group, bytes, aligned ? kBytes : 4);
+  }
+  return cycles;
+}
+
 }  // namespace
 
 uint32_t lds_conflict_cycles(const Lanes& address, uint32_t active, int bytes) {
-  if (active == kAllLanes) {
-    if (bytes == 4 && conflict_free<4>(address)) return 0;
-    if (bytes == 8 && conflict_free<8>(address)) return 0;
-    if (bytes == 16 && conflict_free<16>(address)) return 0;
-  }
-  const int group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
-  uint32_t cycles = 0;
-  for (int first = 0; first < kLanes; first += group) {
-    cycles += group_conflicts(address, active, first, group, bytes);
-  }
-  return cycles;
+  const auto size = static_cast<uint32_t>(bytes);
+  if (bytes <= 4) return conflicts<4>(address, active, size);
+  if (bytes == 8) return conflicts<8>(address, active, size);
+  return conflicts<16>(address, active, size);
 }
 
 }  // namespace radiance::emulator

@@ -20,70 +20,139 @@ const char* verb(AccessKind kind) {
 }
 
 [[noreturn]] void race(const Wave& wave, AccessKind kind, int lane, uint32_t address,
-                       const char* what, unsigned other) {
-  fault(
-      fmt::format("race in LDS: lane {} of wave {} {} byte {:#x}, which wave {} has {} with no "
-                  "barrier between them that both waves' accesses have been waited for",
-                  lane, wave.index, verb(kind), address, other, what));
+                       const char* what, uint32_t other) {
+  fault(fmt::format(
+      "race in LDS: lane {} of wave {} {} byte {:#x}, which wave {} has {}, and no barrier "
+      "stands between the end of that access and this one",
+      lane, wave.index, verb(kind), address, other, what));
 }
 
 }  // namespace
 
-KnownOperations known_operations(const Wave& wave, Counter counter) {
-  KnownOperations known;
-  for (uint32_t other = 0; other < wave.group->wave_count; ++other) {
-    known[other] = other == wave.index ? ~Sequence{0} : wave.group->known(wave, other, counter);
-  }
-  return known;
-}
-
 void LdsShadow::begin(const Workgroup& group) {
   serial = group.serial;
-  dwords = (group.lds_bytes + 3) / 4;
-  writes.assign(dwords, {});
-  reads.assign(static_cast<size_t>(dwords) * group.wave_count, {});
-  phase.fill(~0u);
-  phase_start.fill(0);
+  log_.clear();
+  dwords_ = (group.lds_bytes + 3) / 4;
+  writes_.assign(dwords_, 0);
+  any_reads_.assign(dwords_, 0);
+  reads_.assign(static_cast<size_t>(dwords_) * group.wave_count, 0);
+  read_masks_.assign(reads_.size(), 0);
+  split_.clear();
 }
 
-void LdsShadow::access(const Wave& wave, const KnownOperations& known, AccessKind kind, int lane,
-                       uint32_t address, uint32_t bytes, Sequence sequence) {
-  const uint32_t self = wave.index, waves = wave.group->wave_count;
-  if (phase[self] != wave.barrier_phase) {
-    phase[self] = wave.barrier_phase;
-    phase_start[self] = sequence;
+Stamp LdsShadow::written(uint32_t dword, uint32_t byte) const {
+  const Stamp stamp = writes_[dword];
+  return stamp & kSplit ? split_[stamp & ~kSplit].stamps[byte] : stamp;
+}
+
+void LdsShadow::set_written(uint32_t dword, uint32_t mask, Stamp now) {
+  Stamp& stamp = writes_[dword];
+  if (!(stamp & kSplit)) {
+    if (mask == 15) {
+      stamp = now;
+      return;
+    }
+    split_.push_back({{stamp, stamp, stamp, stamp}});
+    stamp = kSplit | static_cast<Stamp>(split_.size() - 1);
   }
+  Bytes& bytes = split_[stamp & ~kSplit];
+  for (uint32_t b = 0; b < 4; ++b) {
+    if (mask >> b & 1) bytes.stamps[b] = now;
+  }
+}
+
+void LdsShadow::access_bytes(const Wave& wave, AccessKind kind, int lane, uint32_t address,
+                             uint32_t bytes, Stamp now) {
+  const uint32_t waves = wave.group->wave_count;
   for (uint32_t at = address; at < address + bytes;) {
     const uint32_t d = at / 4, first = at % 4;
     const uint32_t count = std::min(4 - first, address + bytes - at);
-    const uint32_t mask = ((1u << count) - 1) << first;
-    WriteRecord& last = writes[d];
-    if (kind != AccessKind::kWrite && (last.ever & mask) != mask) {
-      const auto missing = static_cast<uint32_t>(__builtin_ctz(mask & ~last.ever));
-      fault(fmt::format("lane {} {} byte {:#x} of LDS, which no wave has written", lane, verb(kind),
-                        4 * d + missing));
+    const uint32_t mask = byte_mask(first, count);
+    for (uint32_t b = first; b < first + count; ++b) {
+      const Stamp last = written(d, b);
+      if (last == 0) {
+        if (kind == AccessKind::kWrite) continue;
+        fault(fmt::format("lane {} {} byte {:#x} of LDS, which no wave has written", lane,
+                          verb(kind), 4 * d + b));
+      }
+      if (!log_.known(wave, last) && !(kind == AccessKind::kAtomic && log_.atomic(last))) {
+        race(wave, kind, lane, 4 * d + b, log_.atomic(last) ? "updated" : "written",
+             log_.wave_of(last));
+      }
     }
-    const bool both_atomic = kind == AccessKind::kAtomic && last.atomic;
-    if ((last.bytes & mask) && last.sequence > known[last.wave] && !both_atomic) {
-      race(wave, kind, lane, at, last.atomic ? "updated" : "written", last.wave);
-    }
-    ReadRecord* read = &reads[d];
+    const size_t mine = static_cast<size_t>(wave.index) * dwords_ + d;
     if (kind == AccessKind::kRead) {
-      read[static_cast<size_t>(self) * dwords].record(mask, sequence, phase_start[self]);
+      // Reads of other bytes in this phase are joined; older ones were before a barrier and are
+      // dropped, as they must not be credited with a read as late as this.
+      const bool join = reads_[mine] >= log_.phase_start(wave);
+      read_masks_[mine] = static_cast<uint8_t>(join ? read_masks_[mine] | mask : mask);
+      reads_[mine] = any_reads_[d] = now;
     } else {
-      for (uint32_t other = 0; other < waves; ++other, read += dwords) {
-        if ((read->bytes() & mask) && read->sequence() > known[other]) {
+      for (uint32_t other = 0; other < waves; ++other) {
+        const size_t theirs = static_cast<size_t>(other) * dwords_ + d;
+        if ((read_masks_[theirs] & mask) && !log_.known(wave, reads_[theirs])) {
           race(wave, kind, lane, at, "read", other);
         }
       }
-      const bool join = last.wave == self && last.sequence >= phase_start[self];
-      last.bytes = static_cast<uint8_t>(join ? last.bytes | mask : mask);
-      last.sequence = sequence;
-      last.wave = static_cast<uint8_t>(self);
-      last.atomic = kind == AccessKind::kAtomic;
-      last.ever |= static_cast<uint8_t>(mask);
+      set_written(d, mask, now);
     }
     at += count;
+  }
+}
+
+// Whole dwords: one comparison tells that nothing is unknown.
+template <uint32_t kDwords>
+void LdsShadow::access_dwords(const Wave& wave, AccessKind kind, const Lanes& address,
+                              uint32_t lanes, Stamp now, Stamp horizon) {
+  Stamp* reads = reads_.data() + static_cast<size_t>(wave.index) * dwords_;
+  uint8_t* masks = read_masks_.data() + static_cast<size_t>(wave.index) * dwords_;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    const uint32_t d = address[lane] / 4;
+    bool plain = address[lane] % 4 == 0;
+    if (kind == AccessKind::kRead) {
+      // Neither 0 nor at or above the horizon; a split dword is above.
+      for (uint32_t i = 0; plain && i < kDwords; ++i) plain = writes_[d + i] - 1 < horizon - 1;
+      if (plain) {
+        for (uint32_t i = 0; i < kDwords; ++i) {
+          reads[d + i] = any_reads_[d + i] = now;
+          masks[d + i] = 15;
+        }
+        continue;
+      }
+    } else if (kind == AccessKind::kWrite) {
+      for (uint32_t i = 0; plain && i < kDwords; ++i) {
+        plain = writes_[d + i] < horizon && any_reads_[d + i] < horizon;
+      }
+      if (plain) {
+        for (uint32_t i = 0; i < kDwords; ++i) writes_[d + i] = now;
+        continue;
+      }
+    }
+    access_bytes(wave, kind, lane, address[lane], 4 * kDwords, now);
+  }
+}
+
+void LdsShadow::access(const Wave& wave, AccessKind kind, const Lanes& address, uint32_t lanes,
+                       uint32_t bytes, Sequence sequence) {
+  // Split dwords must compare as above any horizon.
+  const Stamp horizon = std::min(log_.horizon(wave), kSplit);
+  const Stamp now = log_.record(wave, Counter::kDs, sequence, kind);
+  switch (bytes) {
+    case 4:
+      return access_dwords<1>(wave, kind, address, lanes, now, horizon);
+    case 8:
+      return access_dwords<2>(wave, kind, address, lanes, now, horizon);
+    case 12:
+      return access_dwords<3>(wave, kind, address, lanes, now, horizon);
+    case 16:
+      return access_dwords<4>(wave, kind, address, lanes, now, horizon);
+    default:
+      break;
+  }
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    access_bytes(wave, kind, lane, address[lane], bytes, now);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <unordered_map>
 
 namespace radiance::emulator {
@@ -15,15 +16,19 @@ constexpr uint64_t kLineBytes = 128;
 
 class TouchedLines {
  public:
+  TouchedLines() = default;
+  TouchedLines(const TouchedLines&) = delete;  // recent_ points into regions_
+  TouchedLines& operator=(const TouchedLines&) = delete;
+  TouchedLines(TouchedLines&&) = default;
+  TouchedLines& operator=(TouchedLines&&) = default;
+
   // `line`: address / kLineBytes.
   void add(uint64_t line) {
     const uint64_t region = line / kRegionLines;
-    if (region != last_region_) {
-      last_ = &regions_[region];
-      last_region_ = region;
-    }
+    Recent& recent = recent_[region % std::size(recent_)];
+    if (recent.region != region) recent = {region, &regions_[region]};
     const uint64_t bit = line % kRegionLines;
-    (*last_)[bit / 64] |= uint64_t{1} << (bit % 64);
+    (*recent.bits)[bit / 64] |= uint64_t{1} << (bit % 64);
   }
   void add(const TouchedLines& other) {
     for (const auto& [region, bits] : other.regions_) {
@@ -43,8 +48,12 @@ class TouchedLines {
   static constexpr uint64_t kRegionLines = 512;
   using Bits = std::array<uint64_t, kRegionLines / 64>;
   std::unordered_map<uint64_t, Bits> regions_;  // its elements do not move
-  Bits* last_ = nullptr;
-  uint64_t last_region_ = ~uint64_t{0};
+  // The rows of a matrix are in many regions at once.
+  struct Recent {
+    uint64_t region = ~uint64_t{0};
+    Bits* bits = nullptr;
+  };
+  Recent recent_[64];
 };
 
 }  // namespace radiance::emulator
