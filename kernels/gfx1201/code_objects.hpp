@@ -1,8 +1,9 @@
-// The compiled gfx1201 kernels, embedded by code_objects.cpp.
+// The compiled gfx1201 kernels, embedded in the library.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace radiance::gfx1201 {
 
@@ -11,7 +12,7 @@ struct CodeObject {
   std::span<const uint8_t> bytes;
 };
 
-std::span<const CodeObject> code_objects();
+std::vector<CodeObject> code_objects();
 
 // The one with this name. Throws Error if this build has none.
 std::span<const uint8_t> code_object(const char* name);

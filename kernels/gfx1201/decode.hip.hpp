@@ -99,7 +99,7 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
     scale_bits = load_at<u16>(scales, scale_offset);
   };
 
-  f32x8 sum[kRowTiles] = {};
+  f32x8 sum[kRowTiles][1] = {};
   u32 buffer = 0;
   load_slab();
   mover.store(rows, share);
@@ -109,7 +109,7 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const u32 word = words[step / 4][step % 4];
-      weights[step] = kConfig.no_unpack ? u32x2{word, word} : unpack_signed(word);
+      weights[step] = unpack_signed(word);
     }
     const float scale = static_cast<float>(__builtin_bit_cast(_Float16, scale_bits));
     f32x2 scale_pair = {scale, scale};
@@ -133,13 +133,9 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
         group = wmma(first_step(a), weights[2 * pair], group);
         group = wmma(second_step(a), weights[2 * pair + 1], group);
       }
-      if (kConfig.no_scale) {
-        sum[i] += group;
-      } else {
 #pragma unroll
-        for (int r = 0; r < 8; ++r) {
-          sum[i][r] = __builtin_fmaf(group[r], scale_pair[r % 2], sum[i][r]);
-        }
+      for (int r = 0; r < 8; ++r) {
+        sum[i][0][r] = __builtin_fmaf(group[r], scale_pair[r % 2], sum[i][0][r]);
       }
     }
     buffer ^= kBufferBytes;
@@ -151,13 +147,7 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
     if (!reduce_split<kRowTiles>(p, block_x(), block_y(), parts, sum)) return;
   }
   if (own_tile > last_tile) return;
-  const i32 column = static_cast<i32>(tile * kTileN);
-  const float bias = load_bias(p, column + static_cast<i32>(lane % 16));
-#pragma unroll
-  for (int i = 0; i < kRowTiles; ++i) {
-    if (i * kTileM >= p.m) break;
-    store_tile<false>(p, {i * kTileM, column}, sum[i], 1.0f / kSignedUnit, bias);
-  }
+  store_output<false>(p, {0, static_cast<i32>(tile * kTileN)}, sum, 1.0f / kSignedUnit);
 }
 
 }  // namespace radiance::gfx1201

@@ -72,6 +72,54 @@ struct GemmParams {
   i32 y_type, bias_type;  // radiance_dtype
 };
 
+struct QuantizeParams {
+  const void* x;
+  u8* xq;
+  float* scales;
+  i64 k, ldx;
+  i32 x_type;  // radiance_dtype
+};
+
+struct RowSumParams {
+  const u8* xq;
+  float* sums;
+  i64 k, group, groups;
+};
+
+struct GeneralParams {
+  const u32* codes;   // [k / 8][n], as checkpoints hold them
+  const u16* scales;  // fp16 [groups][n]
+  const u8* xq;       // [m][k]
+  const float* x_scales;
+  void* y;
+  const void* bias;
+  i64 ldy, n, k, group;
+  i64 m;
+  i32 y_type, bias_type;
+};
+
+struct StreamParams {
+  const void* data;
+  i64 chunks;  // of 16 bytes
+  u32* never;
+};
+
+struct PeakParams {
+  i64 iterations;
+  float* never;
+};
+// Multiplications of 16 x 16 x 16 that a wave does in an iteration.
+constexpr int kPeakChains = 8;
+
+struct OperandParams {
+  float* products;  // [256]: byte b as an operand times 1
+};
+
+constexpr int kStreamThreads = 256;
+constexpr int kQuantizeThreads = 256;
+constexpr int kGeneralThreads = 128;  // one a feature
+constexpr int kGeneralRows = 8;
+
 // ---- decode: up to 64 rows, a wave takes one tile of 16 features and all rows ----
 
 constexpr int kDecodeN = kWaves * kTileN;  // features of a workgroup
@@ -80,13 +128,60 @@ constexpr int kMaxRowTiles = 4;
 struct DecodeConfig {
   int row_tiles = 1;   // of 16 rows
   bool split = false;  // K is divided among gridDim.y workgroups
-  // What can be left out to see what it costs; the results are wrong then.
-  bool no_unpack = false, no_scale = false;
 };
 
 // Sums that one workgroup hands to the last of its split.
 RADIANCE_HOST_DEVICE constexpr int decode_partial_floats(int row_tiles) {
   return row_tiles * kTileM * kDecodeN;
 }
+
+// ---- prefill: 256 rows by 64 or 128 features a workgroup, a wave 64 rows of them ----
+
+constexpr int kPrefillM = 256;
+constexpr int kPrefillRowWaves = 4;  // waves along the rows
+constexpr int kPrefillColumnWaves = 2;
+constexpr int kPrefillRowTiles = kPrefillM / kTileM / kPrefillRowWaves;  // of a wave
+
+struct PrefillConfig {
+  int column_tiles = 2;  // of a wave
+  int stage_k = 128;     // k in LDS at a time, 64 or 128
+};
+
+RADIANCE_HOST_DEVICE constexpr int prefill_n(int column_tiles) {
+  return kPrefillColumnWaves * column_tiles * kTileN;
+}
+
+// ---- the kernels before these, as the project's log left them: both operands row by row in LDS,
+// weights unpacked by table on the way there. They are what later ones are compared with, and what
+// a device runs whose matrix unit flushes e4m3 subnormals. ----
+
+constexpr int kLdsPadding = 8;  // bytes behind a row
+
+// What can be left out or added to see what it costs. With any of the first three the results are
+// wrong.
+struct Ablation {
+  bool no_unpack = false, no_scale = false;
+  bool no_lds = false;    // weights go from the unpack's registers to the matrix unit
+  bool priority = false;  // s_setprio around the multiplication
+  bool prefetch = false;  // s_prefetch_data of the next slab's codes
+  bool register_prefetch =
+      false;              // the next slab's loads are under way while this one is multiplied
+  bool cut_bf16 = false;  // bfloat16 output without rounding
+};
+
+struct DecodeBaselineConfig {
+  int row_tiles = 1;
+  bool split = false;
+  int staging_bytes = 8;  // of weights that a thread loads at once: 4, 8 or 16
+  Ablation ablation = {};
+};
+
+struct PrefillBaselineConfig {
+  int column_tiles = 2;     // of a wave
+  bool group_fold = false;  // all tiles' sums of a group apart, folded once, not slab by slab
+  Ablation ablation = {};
+};
+
+constexpr int kPrefillBaselineK = 64;
 
 }  // namespace radiance::gfx1201

@@ -11,15 +11,15 @@ namespace radiance::gfx1201 {
 // the total. block: of features; part of parts: of K. Every thread of the workgroup calls it.
 template <int kTiles>
 RADIANCE_DEVICE bool reduce_split(const GemmParams& p, u32 block, u32 part, u32 parts,
-                                  f32x8 (&sum)[kTiles]) {
+                                  f32x8 (&sum)[kTiles][1]) {
   RADIANCE_SHARED static u32 arrived;
   constexpr u32 kFloats = kTiles * 8 * kThreads;
   float* mine = p.partials + (static_cast<i64>(block) * parts + part) * kFloats;
   const u32 offset = thread_index() * 4;
 #pragma unroll
   for (int i = 0; i < kTiles; ++i) {
-    *reinterpret_cast<f32x4*>(mine + (2 * i) * (kThreads * 4) + offset) = sum[i].lo;
-    *reinterpret_cast<f32x4*>(mine + (2 * i + 1) * (kThreads * 4) + offset) = sum[i].hi;
+    *reinterpret_cast<f32x4*>(mine + (2 * i) * (kThreads * 4) + offset) = sum[i][0].lo;
+    *reinterpret_cast<f32x4*>(mine + (2 * i + 1) * (kThreads * 4) + offset) = sum[i][0].hi;
   }
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
   __builtin_amdgcn_s_barrier();
@@ -32,7 +32,7 @@ RADIANCE_DEVICE bool reduce_split(const GemmParams& p, u32 block, u32 part, u32 
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
   if (thread_index() == 0) p.counters[block] = 0;
 #pragma unroll
-  for (int i = 0; i < kTiles; ++i) sum[i] = f32x8{};
+  for (int i = 0; i < kTiles; ++i) sum[i][0] = f32x8{};
   const float* from = p.partials + static_cast<i64>(block) * parts * kFloats;
   for (u32 s = 0; s < parts; ++s, from += kFloats) {
 #pragma unroll
@@ -40,7 +40,7 @@ RADIANCE_DEVICE bool reduce_split(const GemmParams& p, u32 block, u32 part, u32 
       const f32x4 lo = *reinterpret_cast<const f32x4*>(from + (2 * i) * (kThreads * 4) + offset);
       const f32x4 hi =
           *reinterpret_cast<const f32x4*>(from + (2 * i + 1) * (kThreads * 4) + offset);
-      sum[i] += __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
+      sum[i][0] += __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
     }
   }
   return true;

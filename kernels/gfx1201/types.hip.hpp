@@ -20,6 +20,12 @@ using f32x2 = float __attribute__((ext_vector_type(2)));
 using f32x4 = float __attribute__((ext_vector_type(4)));
 using f32x8 = float __attribute__((ext_vector_type(8)));
 
+// Words that one load brings.
+template <int kWords>
+struct WordRun {
+  u32 word[kWords];
+};
+
 RADIANCE_DEVICE u32 thread_index() { return __builtin_amdgcn_workitem_id_x(); }
 RADIANCE_DEVICE u32 block_x() { return __builtin_amdgcn_workgroup_id_x(); }
 RADIANCE_DEVICE u32 block_y() { return __builtin_amdgcn_workgroup_id_y(); }
@@ -50,6 +56,15 @@ RADIANCE_DEVICE T load_at(GlobalBytes uniform_base, u32& offset, i32 constant = 
   return *(const __attribute__((address_space(1))) T*)(uniform_base + offset + constant);
 }
 RADIANCE_DEVICE void keep_scalar(GlobalBytes& pointer) { asm("" : "+s"(pointer)); }
+
+// A store of that form.
+template <typename T>
+RADIANCE_DEVICE void store_at(void* uniform_base, u32& offset, T value) {
+  auto* base = (__attribute__((address_space(1))) u8*)uniform_base;
+  asm("" : "+s"(base));
+  asm("" : "+v"(offset));
+  *(__attribute__((address_space(1))) T*)(base + offset) = value;
+}
 
 // The compiler moves nothing across.
 RADIANCE_DEVICE void schedule_barrier() { __builtin_amdgcn_sched_barrier(0); }
