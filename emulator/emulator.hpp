@@ -35,6 +35,9 @@ class Module {
   // Device address and size of a variable (hipModuleGetGlobal).
   std::optional<std::pair<void*, size_t>> find_global(std::string_view name) const;
 
+  // "file.hip:42" of a loaded instruction, empty where the file has no line table.
+  std::string source_line(uint64_t address) const;
+
   const disasm::CodeObject& code() const { return code_; }
   uint64_t base() const { return base_; }
   // The decoded code; a launch makes it on first use, once, for all threads.

@@ -25,7 +25,7 @@ enum class ConstantType : uint8_t {
   kI64,   // integers: inline ones sign-extended; float constants as f64
 };
 
-enum OpcodeFlags : uint16_t {
+enum OpcodeFlags : uint32_t {
   kNoFlags = 0,
   // The destination is a source too (fmac, d16 loads, v_swap, SWMMAC): strict mode checks it as
   // read.
@@ -48,6 +48,9 @@ enum OpcodeFlags : uint16_t {
   kBranchTarget = 2048,  // the immediate is a distance in dwords behind the instruction
   kIgnoresExec = 4096,   // works on all lanes whatever EXEC says (readlane, WMMA)
   kWritesExec = 8192,
+  // Everything behind the mnemonic is one immediate, perhaps written with names (s_delay_alu,
+  // s_sendmsg).
+  kSymbolicImmediate = 16384,
 };
 
 struct Opcode {
@@ -55,7 +58,7 @@ struct Opcode {
   Handler execute = nullptr;
   OpClass opclass = OpClass::kVector;
   uint8_t destinations = 1;  // leading operands of the text that are written
-  uint16_t flags = kNoFlags;
+  uint32_t flags = kNoFlags;
   std::array<ConstantType, 4> constants{};  // by source
   // Optional, after parsing: checks what the handler relies on and may pick a specialised
   // Instruction::execute. Returns null, or why the instruction is not supported.
@@ -75,8 +78,25 @@ const Opcode* find_opcode(std::string_view mnemonic);
 // --- The families, one function a file
 // -------------------------------------------------------------
 std::span<const Opcode> scalar_opcodes();
+std::span<const Opcode> scalar_float_opcodes();
+std::span<const Opcode> control_opcodes();
+std::span<const Opcode> smem_opcodes();
+std::span<const Opcode> vector_integer_opcodes();
+std::span<const Opcode> vector_integer64_opcodes();
+std::span<const Opcode> vector_integer16_opcodes();
+std::span<const Opcode> vector_float_opcodes();
+std::span<const Opcode> vector_half_opcodes();
+std::span<const Opcode> vector_double_opcodes();
+std::span<const Opcode> vector_special_opcodes();
+std::span<const Opcode> vector_convert_opcodes();
+std::span<const Opcode> vector_compare_opcodes();
+std::span<const Opcode> vector_packed_opcodes();
+std::span<const Opcode> vector_lane_opcodes();
 std::span<const Opcode> ds_opcodes();
+std::span<const Opcode> ds_atomic_opcodes();
+std::span<const Opcode> ds_permute_opcodes();
 std::span<const Opcode> global_opcodes();
+std::span<const Opcode> global_atomic_opcodes();
 std::span<const Opcode> flat_opcodes();
 std::span<const Opcode> scratch_opcodes();
 std::span<const Opcode> matrix_opcodes();

@@ -42,6 +42,7 @@ struct Wave {
   alignas(64) Lanes permuted;  // OperandKind::kBuffer
   uint32_t sgpr[kScalarRegisters];
   const Instruction* next = nullptr;
+  const Instruction* current = nullptr;  // set when a fault stops the wave: which instruction
   RunState state = RunState::kRunning;
   Mode mode;
 
