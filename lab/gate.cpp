@@ -41,7 +41,7 @@ const char* status_name(Status status) {
 Gate::Gate(const GateOptions& options, GateEvents events)
     : options_(options),
       events_(std::move(events)),
-      engine_(options.device, DeviceOptions{options.threads}) {}
+      engine_(options.device, options.device_options) {}
 
 std::vector<std::string> Gate::suite_names() {
   std::vector<std::string> names;

@@ -131,4 +131,11 @@ double HipDevice::elapsed_us(EventHandle first, EventHandle second) {
   return static_cast<double>(ms) * 1e3;
 }
 
+std::optional<std::string> HipDevice::take_counters() {
+  if (!driver_.is_emulator()) return std::nullopt;
+  std::string counters = driver_.emulator.counters();
+  driver_.emulator.reset_counters();
+  return counters;
+}
+
 }  // namespace radiance

@@ -51,6 +51,7 @@ class HipDevice final : public Device {
   void destroy_event(EventHandle event) noexcept override;
   void record(EventHandle event, StreamHandle stream) override;
   double elapsed_us(EventHandle first, EventHandle second) override;
+  std::optional<std::string> take_counters() override;
 
  private:
   const hip::Driver& driver_;

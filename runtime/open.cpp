@@ -33,7 +33,10 @@ std::unique_ptr<Device> open_emulator(const DeviceOptions& options) {
   const auto set = [&](const char* option, const std::string& value) {
     emulator.check(emulator.emulator.set_option(option, value.c_str()), "setting an option");
   };
+  set("quiet", "1");  // what it has to say comes in the Error
   set("threads", std::to_string(options.threads));
+  set("strict", options.strict ? "1" : "0");
+  set("seed", options.order_seed ? std::to_string(*options.order_seed) : "none");
   return std::make_unique<HipDevice>(emulator, "emu", 0);
 }
 
@@ -58,6 +61,10 @@ std::unique_ptr<Device> open_device(const std::string& name, const DeviceOptions
   if (options.threads < 0 || options.threads > 4096) {
     throw Error(RADIANCE_INVALID_ARGUMENT,
                 "threads is " + std::to_string(options.threads) + ", not between 0 and 4096");
+  }
+  if (name != "emu" && (options.strict || options.order_seed)) {
+    throw Error(RADIANCE_INVALID_ARGUMENT,
+                "strict checks and a seed for the order of waves are for device \"emu\"");
   }
   if (name.empty()) return open_best(options.threads);
   if (name.starts_with("cuda:")) return std::make_unique<CudaDevice>(name, device_index(name));
