@@ -7,8 +7,12 @@
 #include <vector>
 
 #include "kernels/gfx1201/code_objects.hpp"
+#include "kernels/gfx1201/mxfp4_geometry.hpp"
+#include "kernels/gfx1201/mxfp4_kernels.hpp"
+#include "kernels/gfx1201/mxfp4_pack.hpp"
 #include "kernels/gfx1201/pack.hpp"
 #include "kernels/gfx1201/policy.hpp"
+#include "kernels/gfx1201/probes.hpp"
 #include "numerics/e4m3.hpp"
 #include "runtime/hip_module.hpp"
 
@@ -19,7 +23,8 @@ using gfx1201::Choice;
 using gfx1201::GemmParams;
 using gfx1201::GeneralParams;
 using gfx1201::Kernel;
-using gfx1201::OperandParams;
+using gfx1201::Mxfp4GeneralParams;
+using gfx1201::Mxfp4Params;
 using gfx1201::PeakParams;
 using gfx1201::QuantizeParams;
 using gfx1201::RowSumParams;
@@ -57,7 +62,7 @@ class Gfx1201Backend final : public Backend {
         general_(device, image("general")),
         stream_(device, image("stream_probe")),
         peak_(device, image("peak_probe")),
-        operand_(device, image("operand_probe")),
+        mxfp4_(device),
         shipped_(matrix_kernels(decode_, prefill_, "")),
         baseline_(matrix_kernels(decode_baseline_, prefill_baseline_, "_baseline")),
         group_fold_function_(prefill_baseline_.function("autoround_prefill_baseline_n2_group")),
@@ -66,6 +71,7 @@ class Gfx1201Backend final : public Backend {
         general_function_(general_.function("general")),
         stream_function_(stream_.function("stream_read")),
         peak_function_(peak_.function("peak")),
+        probes_(gfx1201::make_hardware_probes(device)),
         never_(device, 256) {
     traits_.units = device.info().units;
     traits_.keeps_subnormals = keeps_subnormals();
@@ -75,16 +81,21 @@ class Gfx1201Backend final : public Backend {
   uint32_t layout_version() const override { return gfx1201::kLayoutVersion; }
 
   size_t packed_bytes(const WeightShape& shape) const override {
-    refuse_mxfp4(shape);
+    if (shape.format == RADIANCE_MXFP4) return gfx1201::mxfp4_layout(shape).bytes;
     return sizeof(PackedHeader) + gfx1201::packed_payload_bytes(shape);
   }
 
   void pack(const WeightShape& shape, const radiance_weight_desc& weight, void* packed) override {
     std::vector<uint8_t> host(packed_bytes(shape));
     PackedHeader header = make_header(shape, target(), layout_version(), host.size());
-    header.scales_offset = sizeof(PackedHeader) + gfx1201::packed_scales_offset(shape);
+    if (shape.format == RADIANCE_MXFP4) {
+      gfx1201::pack_mxfp4(shape, weight.codes, weight.scales, traits_.keeps_subnormals, header,
+                          host.data());
+    } else {
+      header.scales_offset = sizeof(PackedHeader) + gfx1201::packed_scales_offset(shape);
+      gfx1201::pack_payload(shape, weight.codes, weight.scales, host.data() + sizeof(PackedHeader));
+    }
     std::memcpy(host.data(), &header, sizeof(header));
-    gfx1201::pack_payload(shape, weight.codes, weight.scales, host.data() + sizeof(PackedHeader));
     device_.upload(packed, host.data(), host.size());
   }
 
@@ -139,6 +150,8 @@ class Gfx1201Backend final : public Backend {
     launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales);
   }
 
+  HardwareProbes* hardware_probes() override { return probes_.get(); }
+
   void stream_read(const void* data, size_t bytes, StreamHandle stream) override {
     const HipScope scope(device_.driver(), device_.id());
     StreamParams params{data, static_cast<int64_t>(bytes / 16), never_.get<uint32_t>()};
@@ -180,12 +193,6 @@ class Gfx1201Backend final : public Backend {
  private:
   static const void* image(const char* name) { return gfx1201::code_object(name).data(); }
 
-  static void refuse_mxfp4(const WeightShape& shape) {
-    if (shape.format == RADIANCE_MXFP4) {
-      throw Error(RADIANCE_UNSUPPORTED, "the gfx1201 kernels of this build do not take MXFP4");
-    }
-  }
-
   static MatrixKernels matrix_kernels(const HipModule& decode, const HipModule& prefill,
                                       const std::string& kind) {
     MatrixKernels kernels{};
@@ -201,23 +208,13 @@ class Gfx1201Backend final : public Backend {
     return kernels;
   }
 
-  // Multiplies every byte with 1: whether the matrix unit keeps e4m3 subnormals.
+  // On either side: weights and activations both have them.
   bool keeps_subnormals() {
-    Buffer products(device_, 256 * sizeof(float));
-    OperandParams params{products.get<float>()};
-    void* parameters[] = {&params};
-    HipLaunch how;
-    how.block = gfx1201::kWave;
-    {
-      const HipScope scope(device_.driver(), device_.id());
-      launch(device_, operand_.function("operand_probe"), how, parameters);
-    }
-    device_.synchronize(nullptr);
-    float values[256];
-    device_.download(values, products.get(), sizeof(values));
+    const HardwareProbes::OperandTable table = probes_->multiply_by_one();
     for (int b = 0; b < 256; ++b) {
+      const float value = e4m3_to_f32(static_cast<u8>(b));
       const bool subnormal = (b & 0x78) == 0;
-      if (subnormal && values[b] != e4m3_to_f32(static_cast<u8>(b))) return false;
+      if (subnormal && (table.left[b] != value || table.right[b] != value)) return false;
     }
     return true;
   }
@@ -273,24 +270,31 @@ class Gfx1201Backend final : public Backend {
     params.parts = choice.split;
     params.y_type = static_cast<int32_t>(call.y_dtype);
     params.bias_type = static_cast<int32_t>(call.bias_dtype);
-    void* parameters[] = {&params};
-    const MatrixKernels& kernels = choice.baseline ? baseline_ : shipped_;
+    const bool mxfp4 = shape.format == RADIANCE_MXFP4;
+    Mxfp4Params mxfp4_params{params, reinterpret_cast<const int16_t*>(base + header.extra_offset)};
+    void* parameters[] = {mxfp4 ? static_cast<void*>(&mxfp4_params) : &params};
     HipLaunch how;
     how.block = gfx1201::kThreads;
     how.stream = call.stream;
     if (choice.kernel == Kernel::kDecode) {
       how.grid[0] = grid_of(ceil_div(shape.n, gfx1201::kDecodeN), "a decode");
       how.grid[1] = static_cast<unsigned>(choice.split);
-      launch(device_, kernels.decode[choice.row_tiles - 1][choice.split > 1 ? 1 : 0], how,
-             parameters);
-      return;
+    } else {
+      how.grid[0] = grid_of(ceil_div(call.m, gfx1201::kPrefillM) *
+                                ceil_div(shape.n, gfx1201::prefill_n(choice.column_tiles)),
+                            "a prefill");
     }
-    how.grid[0] = grid_of(ceil_div(call.m, gfx1201::kPrefillM) *
-                              ceil_div(shape.n, gfx1201::prefill_n(choice.column_tiles)),
-                          "a prefill");
     launch(device_,
-           choice.group_fold ? group_fold_function_ : kernels.prefill[choice.column_tiles / 4], how,
+           mxfp4 ? mxfp4_.function(choice, gfx1201::is_folded(header)) : int4_function(choice), how,
            parameters);
+  }
+
+  hip::Function int4_function(const Choice& choice) const {
+    const MatrixKernels& kernels = choice.baseline ? baseline_ : shipped_;
+    if (choice.kernel == Kernel::kDecode) {
+      return kernels.decode[choice.row_tiles - 1][choice.split > 1 ? 1 : 0];
+    }
+    return choice.group_fold ? group_fold_function_ : kernels.prefill[choice.column_tiles / 4];
   }
 
   void launch_general(const PackedHeader& header, const void* packed, const GemmCall& call,
@@ -309,21 +313,37 @@ class Gfx1201Backend final : public Backend {
                          call.m,
                          static_cast<int32_t>(call.y_dtype),
                          static_cast<int32_t>(call.bias_dtype)};
-    void* parameters[] = {&params};
+    Mxfp4GeneralParams mxfp4_params{base + header.codes_offset,
+                                    base + header.scales_offset,
+                                    reinterpret_cast<const int16_t*>(base + header.extra_offset),
+                                    xq,
+                                    x_scales,
+                                    call.y,
+                                    call.bias,
+                                    call.ldy,
+                                    header.n,
+                                    header.k,
+                                    call.m,
+                                    static_cast<int32_t>(call.y_dtype),
+                                    static_cast<int32_t>(call.bias_dtype)};
+    const bool mxfp4 = header.format == RADIANCE_MXFP4;
+    void* parameters[] = {mxfp4 ? static_cast<void*>(&mxfp4_params) : &params};
     HipLaunch how;
     how.grid = {grid_of(ceil_div(header.n, gfx1201::kGeneralThreads), "features"),
                 grid_of(ceil_div(call.m, gfx1201::kGeneralRows), "rows"), 1};
     how.block = gfx1201::kGeneralThreads;
     how.stream = call.stream;
-    launch(device_, general_function_, how, parameters);
+    launch(device_, mxfp4 ? mxfp4_.function(Choice{}, false) : general_function_, how, parameters);
   }
 
   HipDevice& device_;
   HipModule decode_, decode_baseline_, prefill_, prefill_baseline_, quantize_, general_, stream_,
-      peak_, operand_;
+      peak_;
+  gfx1201::Mxfp4Kernels mxfp4_;
   MatrixKernels shipped_, baseline_;
   hip::Function group_fold_function_, quantize_function_, row_sums_function_, general_function_,
       stream_function_, peak_function_;
+  std::unique_ptr<HardwareProbes> probes_;
   Buffer never_;
   Traits traits_;
 };

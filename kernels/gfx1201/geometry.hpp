@@ -111,10 +111,6 @@ struct PeakParams {
 // Multiplications of 16 x 16 x 16 that a wave does in an iteration.
 constexpr int kPeakChains = 8;
 
-struct OperandParams {
-  float* products;  // [256]: byte b as an operand times 1
-};
-
 constexpr int kStreamThreads = 256;
 constexpr int kQuantizeThreads = 256;
 constexpr int kGeneralThreads = 128;  // one a feature

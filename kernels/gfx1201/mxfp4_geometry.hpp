@@ -6,8 +6,9 @@
 // the blocks their byte; they meet at the unpack, whose table of eight magnitudes is another one
 // for each exponent.
 //
-// A weight of which some row has blocks further apart is not folded: its blocks keep s, and kernels
-// of their own multiply the sums of each block (slower, and exact for every s).
+// A weight of which some row has blocks further apart is not folded, nor is one that the general
+// kernel takes: the blocks keep s, and kernels of their own multiply the sums of each block
+// (slower, and exact for every s).
 //
 //   codes   tiles of 16 features by 128 k, as geometry.hpp says, a nibble an e2m1 code; zero past k
 //   blocks  [n / 16][slab][16 features][4]: folded: 8 (e + 8), the place of the block's table;
@@ -67,9 +68,25 @@ static_assert([] {
   return true;
 }());
 
+// Where the code of byte j (0..7) of a step stands in its word: nibble 2 j of the first four,
+// nibble 2 (j - 4) + 1 of the last.
+RADIANCE_HOST_DEVICE constexpr int mxfp4_shift(int j) { return j < 4 ? 8 * j : 8 * (j - 4) + 4; }
+
 struct Mxfp4Params {
   GemmParams gemm;  // scales: the blocks
   const __INT16_TYPE__* rows;
+};
+
+struct Mxfp4GeneralParams {
+  const u8* codes;
+  const u8* blocks;
+  const __INT16_TYPE__* rows;
+  const u8* xq;  // [m][k]
+  const float* x_scales;
+  void* y;
+  const void* bias;
+  i64 ldy, n, k, m;
+  i32 y_type, bias_type;
 };
 
 }  // namespace radiance::gfx1201

@@ -14,6 +14,8 @@ constexpr int kBias = 127;  // of s
 constexpr int kLargestScale =
     227;  // of unfolded blocks: 2^100, sums of which are far from overflow
 
+constexpr int kFoldedByte = 0;  // of the header's reserved ones
+
 size_t round_up_256(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 int64_t tiles_of(const WeightShape& shape) { return (shape.n + kTileN - 1) / kTileN; }
@@ -67,8 +69,7 @@ void pack_codes(const Source& source, int64_t n0, int64_t k0, uint8_t* tile) {
         u32 word = 0;
         for (int j = 0; j < 8; ++j) {
           const u32 code = source.code(n0 + n, k0 + fragment_k(step, half, j));
-          // Nibble 2 j of the first four bytes, nibble 2 j + 1 of the last.
-          word |= code << (j < 4 ? 8 * j : 8 * (j - 4) + 4);
+          word |= code << mxfp4_shift(j);
         }
         words[tile_word(n, step, half)] = word;
       }
@@ -89,19 +90,20 @@ Mxfp4Layout mxfp4_layout(const WeightShape& shape) {
   return layout;
 }
 
-Mxfp4Packing pack_mxfp4(const WeightShape& shape, const void* codes, const void* scales,
-                        bool keeps_subnormals, uint8_t* packed) {
+bool is_folded(const PackedHeader& header) { return header.reserved[kFoldedByte] != 0; }
+
+int64_t pack_mxfp4(const WeightShape& shape, const void* codes, const void* scales,
+                   bool keeps_subnormals, PackedHeader& header, uint8_t* packed) {
   const Source source(shape, codes, scales);
   const int fold_min = keeps_subnormals ? kFoldMin : kFoldMinNormal;
   const Mxfp4Layout layout = mxfp4_layout(shape);
   std::memset(packed + layout.codes, 0, layout.bytes - layout.codes);
 
-  Mxfp4Packing packing;
   std::vector<Source::Reach> reaches;
-  int64_t refused = 0;
+  int64_t outside = 0, refused = 0;
   for (int64_t n = 0; n < shape.n; ++n) {
     const Source::Reach reach = source.reach(n);
-    packing.rows_outside += reach.largest - reach.smallest > kFoldMax - fold_min;
+    outside += reach.largest - reach.smallest > kFoldMax - fold_min;
     refused += reach.largest - reach.smallest > kLargestScale;
     reaches.push_back(reach);
   }
@@ -110,17 +112,20 @@ Mxfp4Packing pack_mxfp4(const WeightShape& shape, const void* codes, const void*
                                           " features have MXFP4 blocks that are more than 2^" +
                                           std::to_string(kLargestScale) + " apart");
   }
-  packing.folded = packing.rows_outside == 0;
+  const bool folded = outside == 0 && shape.k % kSlabK == 0;
+  header.scales_offset = layout.blocks;
+  header.extra_offset = layout.rows;
+  header.reserved[kFoldedByte] = folded ? 1 : 0;
 
   // What is taken from a row's s; the row's power of two gives it back.
   const auto base = [&](int64_t n) {
     const int largest = reaches[static_cast<size_t>(n)].largest;
     if (largest < 0) return 0;
-    return packing.folded ? largest - kFoldMax : std::max(0, largest - kLargestScale);
+    return folded ? largest - kFoldMax : std::max(0, largest - kLargestScale);
   };
   auto* rows = reinterpret_cast<int16_t*>(packed + layout.rows);
   for (int64_t n = 0; n < shape.n; ++n) {
-    rows[n] = static_cast<int16_t>(packing.folded ? base(n) - kBias : base(n));
+    rows[n] = static_cast<int16_t>(folded ? base(n) - kBias : base(n));
   }
   const int64_t slabs = slabs_of(shape);
   for (int64_t tile = 0; tile < tiles_of(shape); ++tile) {
@@ -134,12 +139,12 @@ Mxfp4Packing pack_mxfp4(const WeightShape& shape, const void* codes, const void*
           const int64_t block = slab * kBlocks + b;
           if (n >= shape.n || block >= source.blocks() || source.zero(n, block)) continue;
           const int s = source.scale(n, block) - base(n);
-          to[i * kBlocks + b] = static_cast<uint8_t>(packing.folded ? 8 * (s - kFoldMin) : s);
+          to[i * kBlocks + b] = static_cast<uint8_t>(folded ? 8 * (s - kFoldMin) : s);
         }
       }
     }
   }
-  return packing;
+  return outside;
 }
 
 }  // namespace radiance::gfx1201

@@ -15,18 +15,17 @@ struct Mxfp4Layout {
 
 Mxfp4Layout mxfp4_layout(const WeightShape& shape);
 
-struct Mxfp4Packing {
-  bool folded = true;
-  // Features whose blocks reach further than the fold does; none if folded. Blocks of zeros reach
-  // nowhere, whatever their s.
-  int64_t rows_outside = 0;
-};
+// Whether a packed weight is folded; never where k is no multiple of a slab.
+bool is_folded(const PackedHeader& header);
 
 // codes: two a byte, [n][k / 2], the even k in the low half; scales: s bytes, [n][k / 32].
 // keeps_subnormals: whether the matrix unit multiplies e4m3 subnormals; if not, less is folded.
-// packed: layout.bytes, all of which after the header is written. Throws Error (unsupported) for a
-// row with values both above 2^100 and below 2^-100, of which fp32 could not hold the sums.
-Mxfp4Packing pack_mxfp4(const WeightShape& shape, const void* codes, const void* scales,
-                        bool keeps_subnormals, uint8_t* packed);
+// packed: layout.bytes, all of which after the header is written; the header gets its offsets and
+// whether the weight is folded. Returns how many features have blocks that reach further than the
+// fold does: with one or more, nothing is folded. (Blocks of zeros reach nowhere, whatever their
+// s.) Throws Error (unsupported) for features of which fp32 could not hold the sums: blocks more
+// than 2^227 apart.
+int64_t pack_mxfp4(const WeightShape& shape, const void* codes, const void* scales,
+                   bool keeps_subnormals, PackedHeader& header, uint8_t* packed);
 
 }  // namespace radiance::gfx1201

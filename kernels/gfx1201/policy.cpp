@@ -79,7 +79,9 @@ Choices choices(const WeightShape& shape, int64_t m, const Traits& traits) {
   }
   const int wide = m >= wide_prefill_rows(traits.units) ? 4 : 2;
   for (const bool baseline : {false, true}) {
-    if (!baseline && !traits.keeps_subnormals) continue;
+    // MXFP4 has one structure; without subnormals less of it is folded.
+    const bool mxfp4 = shape.format == RADIANCE_MXFP4;
+    if (mxfp4 ? baseline : !baseline && !traits.keeps_subnormals) continue;
     if (m <= kDecodeRows) add_decode(all, shape, m, traits.units, baseline);
     add_prefill(all, wide, baseline);
     add_prefill(all, 6 - wide, baseline);
@@ -133,8 +135,8 @@ std::string config_name(const Choice& choice) {
 }
 
 bool takes_matrix_kernels(const WeightShape& shape) {
-  return shape.format == RADIANCE_AUTOROUND_INT4 && shape.k % kSlabK == 0 &&
-         shape.group % kSlabK == 0 && shape.k <= kMaxK && shape.n <= kMaxN;
+  const bool group_fits = shape.format == RADIANCE_MXFP4 || shape.group % kSlabK == 0;
+  return group_fits && shape.k % kSlabK == 0 && shape.k <= kMaxK && shape.n <= kMaxN;
 }
 
 // Splitting K fills the machine and pays with partial sums. Fitted to nine measured cells at 64
@@ -144,7 +146,8 @@ bool takes_matrix_kernels(const WeightShape& shape) {
 // measured one in all nine.
 double decode_cost(const WeightShape& shape, int64_t m, int split, int units) {
   const auto n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
-  const double weights = n * k / 2 + n * k / kSlabK * 2;
+  const double scales = shape.format == RADIANCE_MXFP4 ? n * k / 32 : n * k / kSlabK * 2;
+  const double weights = n * k / 2 + scales;
   const double blocks = static_cast<double>(decode_blocks(shape) * split);
   const double share = units / (2 * blocks);
   const double idle = std::max(0.0, share * share - 1.0 / 16);

@@ -31,8 +31,8 @@ struct Choice {
 // "decode/r2/s4", "decode/baseline/r2/s4", "prefill/n2", "prefill/baseline/n2/group", "general".
 std::string config_name(const Choice& choice);
 
-// Whether the matrix kernels take an int4 weight: k a multiple of 128, groups multiples of 128.
-// Others are packed for the general kernel.
+// Whether the matrix kernels take a weight: k a multiple of 128, and groups too (but for MXFP4).
+// Others are packed for the general kernels.
 bool takes_matrix_kernels(const WeightShape& shape);
 
 // The largest row stride of an output, in elements, that the matrix kernels' 32-bit offsets reach.

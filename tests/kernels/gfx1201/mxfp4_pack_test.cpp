@@ -50,7 +50,7 @@ double unpacked(const std::vector<uint8_t>& packed, const WeightShape& shape, bo
       for (int j = 0; j < 8; ++j) {
         if (fragment_k(step, half, j) != k % kSlabK) continue;
         const u32 word = tile[tile_word(static_cast<int>(n % kTileN), step, half)];
-        const u32 code = word >> (j < 4 ? 8 * j : 8 * (j - 4) + 4) & 15u;
+        const u32 code = word >> mxfp4_shift(j) & 15u;
         const int row = reinterpret_cast<const int16_t*>(&packed[layout.rows])[n];
         const u32 table = folded ? block : 8 * -kFoldMin;
         const u32 magnitude = kFoldTable.words[table / 4 + (code & 7) / 4] >> (8 * (code & 3));
@@ -64,22 +64,25 @@ double unpacked(const std::vector<uint8_t>& packed, const WeightShape& shape, bo
 
 void expect_exact(Weight& weight, bool keeps_subnormals, bool folded, int64_t rows_outside) {
   std::vector<uint8_t> packed(mxfp4_layout(weight.shape).bytes, 0xee);
-  const Mxfp4Packing packing = pack_mxfp4(weight.shape, weight.codes.data(), weight.scales.data(),
-                                          keeps_subnormals, packed.data());
-  EXPECT_EQ(packing.folded, folded);
-  EXPECT_EQ(packing.rows_outside, rows_outside);
+  PackedHeader header{};
+  EXPECT_EQ(pack_mxfp4(weight.shape, weight.codes.data(), weight.scales.data(), keeps_subnormals,
+                       header, packed.data()),
+            rows_outside);
+  EXPECT_EQ(is_folded(header), folded);
+  EXPECT_EQ(header.scales_offset, mxfp4_layout(weight.shape).blocks);
+  EXPECT_EQ(header.extra_offset, mxfp4_layout(weight.shape).rows);
   for (int64_t n = 0; n < weight.shape.n; ++n) {
     for (int64_t k = 0; k < weight.shape.k; ++k) {
-      ASSERT_EQ(unpacked(packed, weight.shape, packing.folded, n, k), weight.value(n, k))
+      ASSERT_EQ(unpacked(packed, weight.shape, folded, n, k), weight.value(n, k))
           << "n " << n << " k " << k;
     }
   }
 }
 
 TEST(Mxfp4Pack, FoldsFourteenBinades) {
-  Weight weight(40, 224);
+  Weight weight(40, 256);
   for (int64_t n = 0; n < weight.shape.n; ++n) {
-    for (int64_t block = 0; block < 7; ++block) {
+    for (int64_t block = 0; block < 8; ++block) {
       weight.scale(n, block) = static_cast<uint8_t>(5 * n + (3 * block + n) % 15);
     }
   }
@@ -94,6 +97,12 @@ TEST(Mxfp4Pack, OneRowOutsideUnfoldsAll) {
   expect_exact(weight, true, false, 2);
 }
 
+TEST(Mxfp4Pack, AShortSlabIsNotFolded) {
+  Weight weight(33, 224);
+  weight.scale(5, 6) = 120;
+  expect_exact(weight, true, false, 0);
+}
+
 TEST(Mxfp4Pack, BlocksOfZerosReachNowhere) {
   Weight weight(16, 128);
   weight.scale(3, 1) = 0;
@@ -105,10 +114,12 @@ TEST(Mxfp4Pack, BlocksOfZerosReachNowhere) {
 }
 
 TEST(Mxfp4Pack, TheEndsOfTheExponentsRange) {
-  Weight weight(16, 64);
+  Weight weight(16, 128);
   for (int64_t n = 0; n < 16; ++n) {
     weight.scale(n, 0) = static_cast<uint8_t>(n % 2 == 0 ? 0 : 254);
-    weight.scale(n, 1) = static_cast<uint8_t>(n % 2 == 0 ? 14 : 240);
+    for (int64_t block = 1; block < 4; ++block) {
+      weight.scale(n, block) = static_cast<uint8_t>(n % 2 == 0 ? 14 : 240);
+    }
   }
   expect_exact(weight, true, true, 0);
   weight.scale(0, 1) = 227;
@@ -121,8 +132,10 @@ TEST(Mxfp4Pack, RefusesWhatFp32CannotSum) {
   weight.scale(2, 0) = 0;
   weight.scale(2, 1) = 228;
   std::vector<uint8_t> packed(mxfp4_layout(weight.shape).bytes);
+  PackedHeader header{};
   try {
-    pack_mxfp4(weight.shape, weight.codes.data(), weight.scales.data(), true, packed.data());
+    pack_mxfp4(weight.shape, weight.codes.data(), weight.scales.data(), true, header,
+               packed.data());
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), RADIANCE_UNSUPPORTED);
