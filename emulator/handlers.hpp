@@ -51,6 +51,9 @@ enum OpcodeFlags : uint32_t {
   // Everything behind the mnemonic is one immediate, perhaps written with names (s_delay_alu,
   // s_sendmsg).
   kSymbolicImmediate = 16384,
+  // Compilers use it for a 32-bit multiply-add too and then leave the upper half of the addend (the
+  // third source) undefined: so is the upper half of the result then, instead of a fault.
+  kUpperAddendMayBeUndefined = 32768,
 };
 
 struct Opcode {

@@ -153,6 +153,9 @@ void check_operands(const Instruction& in, Wave& wave) {
       if (flags & kMoves) {
         // Undefined lanes are copied as such (mark_results); a missing wait is one all the same.
         state.check_overwrite_vgprs(in, source.index, source.registers);
+      } else if (i == 2 && (flags & kUpperAddendMayBeUndefined)) {
+        state.check_vgprs(in, source.index, 1, lanes);
+        state.check_overwrite_vgprs(in, source.index, source.registers);
       } else {
         state.check_vgprs(in, source.index, source.registers, lanes);
       }
@@ -199,6 +202,13 @@ void mark_results(const Instruction& in, Wave& wave, uint32_t exec_before) {
           if (s == 0 && in.mod.dpp != DppKind::kNone) continue;
           if (source.is_vgpr()) undefined |= lanes & ~state.vgpr_written[source.index];
         }
+      }
+      if ((flags & kUpperAddendMayBeUndefined) && in.src[2].is_vgpr()) {
+        const uint32_t upper = state.vgpr_written[in.src[2].index + 1];
+        state.mark_vgprs(d.index, 1, lanes);
+        state.vgpr_written[d.index + 1] =
+            (state.vgpr_written[d.index + 1] & ~lanes) | (lanes & upper);
+        continue;
       }
       state.mark_vgprs(d.index, d.registers, lanes & ~undefined);
       if (undefined && !d.half) {

@@ -43,8 +43,10 @@ constexpr Opcode kOpcodes[] = {
     valu("v_lshlrev_b64", map2<U64, U32, U64, shift_left>, kNoFlags, kShift),
     valu("v_lshrrev_b64", map2<U64, U32, U64, shift_right>, kNoFlags, kShift),
     valu("v_ashrrev_i64", map2<I64, U32, I64, shift_right_signed>, kNoFlags, kShift),
-    {"v_mad_co_u64_u32", multiply_add<false>, OpClass::kVector, 2, kNoFlags, kMultiplyAdd},
-    {"v_mad_co_i64_i32", multiply_add<true>, OpClass::kVector, 2, kNoFlags, kMultiplyAdd},
+    {"v_mad_co_u64_u32", multiply_add<false>, OpClass::kVector, 2, kUpperAddendMayBeUndefined,
+     kMultiplyAdd},
+    {"v_mad_co_i64_i32", multiply_add<true>, OpClass::kVector, 2, kUpperAddendMayBeUndefined,
+     kMultiplyAdd},
 };
 
 }  // namespace
