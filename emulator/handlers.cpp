@@ -52,20 +52,22 @@ const Opcode* find_opcode(std::string_view mnemonic) {
 }
 
 std::string supported_matrix() {
+  constexpr size_t kColumns = 100;
   std::string out;
   size_t total = 0;
   for (const Family& family : families()) {
     out += fmt::format("{} ({})\n", family.name, family.opcodes.size());
     total += family.opcodes.size();
-    std::string line = " ";
+    size_t column = 0;
     for (const Opcode& opcode : family.opcodes) {
-      if (line.size() + opcode.mnemonic.size() + 1 > 100) {
-        out += line + "\n";
-        line = " ";
+      if (column == 0 || column + opcode.mnemonic.size() + 1 > kColumns) {
+        out += column == 0 ? "  " : "\n  ";
+        column = 2;
       }
-      line += " " + std::string(opcode.mnemonic);
+      out += fmt::format("{} ", opcode.mnemonic);
+      column += opcode.mnemonic.size() + 1;
     }
-    if (line.size() > 1) out += line + "\n";
+    out += '\n';
   }
   return out + fmt::format("{} opcodes\n", total);
 }

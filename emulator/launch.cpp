@@ -42,16 +42,17 @@ struct Launch {
   uint32_t scratch_bytes;
   const LaunchOptions& options;
   LaunchMemory memory;
-  std::shared_ptr<const AllocationList> allocations;
-  std::vector<uint32_t> order;  // of the workgroups, where random
+  std::shared_ptr<const AllocationList> allocations = {};
+  std::vector<uint32_t> order = {};  // of the workgroups, where random
   uint64_t workgroups;
 
-  std::atomic<uint64_t> next{0};
-  std::atomic<bool> stop{false};
-  std::mutex mutex;
-  Counters counters;
-  TouchedLines touched[3];
-  std::string error;
+  // Shared by the threads from here on.
+  std::atomic<uint64_t> next = 0;
+  std::atomic<bool> stop = false;
+  std::mutex mutex = {};
+  Counters counters = {};
+  TouchedLines touched[3] = {};
+  std::string error = {};
 };
 
 template <typename T>
@@ -352,12 +353,7 @@ LaunchResult launch(Memory& memory, const Module& module, const disasm::Kernel& 
       .options = options,
       .memory = make_memory(kernel, module.base() + kernel.descriptor_address, grid, block,
                             dynamic_lds_bytes, kernarg),
-      .allocations = {},
-      .order = {},
-      .workgroups = uint64_t{grid[0]} * grid[1] * grid[2],
-      .counters = {},
-      .touched = {},
-      .error = {}};
+      .workgroups = uint64_t{grid[0]} * grid[1] * grid[2]};
   if (!state.entry) {
     result.status = LaunchStatus::kFault;
     result.error = "the entry of kernel " + kernel.name + " is no instruction";

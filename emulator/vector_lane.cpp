@@ -110,8 +110,8 @@ void permlane16_var(const Instruction& in, Wave& wave) {
   permute_rows<Cross>(in, wave, [&](int lane) { return selectors.v[lane] & 15; });
 }
 
-// Swaps the halves of a wave of 64; in wave32 it is a move.
-uint32_t move(uint32_t a) { return a; }
+// v_permlane64 swaps the halves of a wave of 64; in wave32 it does nothing.
+void nothing(const Instruction&, Wave&) {}
 
 // Bits of the mask below the lane's own; all lanes are in the low half of a wave of 64.
 void count_below(const Instruction& in, Wave& wave) {
@@ -179,7 +179,7 @@ constexpr Opcode kOpcodes[] = {
     own("v_permlanex16_b32", permlane16<true>),
     own("v_permlane16_var_b32", permlane16_var<false>),
     own("v_permlanex16_var_b32", permlane16_var<true>),
-    valu("v_permlane64_b32", k1<U32, move>),
+    own("v_permlane64_b32", nothing),
     valu("v_mbcnt_lo_u32_b32", count_below),
     valu("v_mbcnt_hi_u32_b32", k2<U32, count_below_high>),
     valu("v_swap_b32", swap32, kReadsDestination),

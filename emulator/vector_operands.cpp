@@ -24,18 +24,19 @@ const Lanes& modify_f32(const Wave& wave, const Operand& operand, const Lanes& i
 }
 
 const Lanes& source_b16(const Instruction& in, const Wave& wave, int source, Lanes& buffer) {
-  const Operand& operand = in.src[static_cast<size_t>(source)];
+  const Operand& operand = operand_at(in, source);
   const Lanes& raw = wave.lanes(operand, buffer);
+  const int select = source == kDestination ? 3 : source;
   const bool high = operand.half
                         ? operand.high
-                        : operand.kind != OperandKind::kConstant && (in.mod.op_sel >> source & 1);
+                        : operand.kind != OperandKind::kConstant && (in.mod.op_sel >> select & 1);
   const int shift = high ? 16 : 0;
   for (int i = 0; i < kLanes; ++i) buffer.v[i] = raw.v[i] >> shift & 0xffffu;
   return buffer;
 }
 
 const Lanes& source_f16_bits(const Instruction& in, const Wave& wave, int source, Lanes& buffer) {
-  const Operand& operand = in.src[static_cast<size_t>(source)];
+  const Operand& operand = operand_at(in, source);
   source_b16(in, wave, source, buffer);
   if (operand.modified()) {
     const uint32_t keep = operand.absolute ? 0x7fffu : 0xffffu;
@@ -103,6 +104,7 @@ Lanes64 source_f64(const Wave& wave, const Operand& operand, Buffer64& buffer) {
 
 namespace {
 
+// The ISA ignores the output scale where MODE keeps the result's denormals.
 constexpr float kScales[] = {1.0f, 2.0f, 4.0f, 0.5f};
 
 // NaN clamps to zero (DX10_CLAMP, which RDNA4 always has).
@@ -114,7 +116,7 @@ T clamp01(T value) {
 }  // namespace
 
 void store_f32_modified(const Instruction& in, Wave& wave, Lanes& value) {
-  if (in.mod.output_scale) {
+  if (in.mod.output_scale && !(wave.mode.denormals32() & 2)) {
     const float scale = kScales[in.mod.output_scale];
     for (int i = 0; i < kLanes; ++i) value.v[i] = as_bits(as_float(value.v[i]) * scale);
   }
@@ -141,10 +143,11 @@ void store_b16(const Instruction& in, Wave& wave, const Lanes& value) {
 }
 
 void store_f16_bits(const Instruction& in, Wave& wave, Lanes& value) {
+  const bool keep_denormals = wave.mode.denormals64() & 2;
   if (in.mod.output_scale || in.mod.clamp) {
     Lanes wide;
     widen_f16(value, wide);
-    const float scale = kScales[in.mod.output_scale];
+    const float scale = keep_denormals ? 1.0f : kScales[in.mod.output_scale];
     for (int i = 0; i < kLanes; ++i) {
       const float scaled = as_float(wide.v[i]) * scale;
       wide.v[i] = as_bits(in.mod.clamp ? clamp01(scaled) : scaled);
@@ -167,7 +170,7 @@ void store_f64(const Instruction& in, Wave& wave, Buffer64& value) {
   if (in.mod.clamp || in.mod.output_scale || flush) {
     for (int i = 0; i < kLanes; ++i) {
       double x = as_double(Lanes64{&value.low, &value.high}[i]);
-      x *= static_cast<double>(kScales[in.mod.output_scale]);
+      if (flush) x *= static_cast<double>(kScales[in.mod.output_scale]);
       if (in.mod.clamp) x = clamp01(x);
       value.set(i, flush ? flush_f64(as_bits(x)) : as_bits(x));
     }

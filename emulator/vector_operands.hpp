@@ -13,6 +13,13 @@
 
 namespace radiance::emulator {
 
+// Where a source stands: Instruction::src by number, or the destination that is read too (fmac).
+constexpr int kDestination = -1;
+
+inline const Operand& operand_at(const Instruction& in, int source) {
+  return source == kDestination ? in.dst[0] : in.src[static_cast<size_t>(source)];
+}
+
 inline float as_float(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline uint32_t as_bits(float value) { return std::bit_cast<uint32_t>(value); }
 inline double as_double(uint64_t bits) { return std::bit_cast<double>(bits); }

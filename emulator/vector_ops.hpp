@@ -12,13 +12,6 @@
 
 namespace radiance::emulator {
 
-// Where a source stands: Instruction::src by number, or the destination that is read too (fmac).
-constexpr int kDestination = -1;
-
-inline const Operand& operand_at(const Instruction& in, int source) {
-  return source == kDestination ? in.dst[0] : in.src[static_cast<size_t>(source)];
-}
-
 // 32-bit integers.
 template <typename I>
 struct Integer32 {

@@ -20,10 +20,17 @@ float square_root(float x) { return std::sqrt(x); }
 float reciprocal_root(float x) { return to_float(1.0 / std::sqrt(static_cast<double>(x))); }
 float exp2(float x) { return to_float(std::exp2(static_cast<double>(x))); }
 float log2(float x) { return to_float(std::log2(static_cast<double>(x))); }
-// The argument is in revolutions.
-double revolution(double x) { return (x - std::floor(x)) * kTwoPi; }
-float sine(float x) { return std::fabs(x) > 256.0f ? 0.0f : to_float(std::sin(revolution(x))); }
-float cosine(float x) { return std::fabs(x) > 256.0f ? 1.0f : to_float(std::cos(revolution(x))); }
+// Sine and cosine of an angle in revolutions, exact at its quarters.
+double sine_of_revolution(double x) {
+  const double quarters = 4 * (x - std::floor(x));
+  const double quadrant = std::floor(quarters);
+  const double angle = (quarters - quadrant) * (kTwoPi / 4);
+  const double value = static_cast<int>(quadrant) & 1 ? std::cos(angle) : std::sin(angle);
+  return quadrant >= 2 ? 0.0 - value : value;  // no negative zero
+}
+double cosine_of_revolution(double x) { return sine_of_revolution(x + 0.25); }
+float sine(float x) { return std::fabs(x) > 256.0f ? 0.0f : to_float(sine_of_revolution(x)); }
+float cosine(float x) { return std::fabs(x) > 256.0f ? 1.0f : to_float(cosine_of_revolution(x)); }
 
 uint16_t reciprocal16(float x) { return f16_from_double(1.0 / static_cast<double>(x)); }
 uint16_t square_root16(float x) { return f16_from_double(std::sqrt(static_cast<double>(x))); }
@@ -33,10 +40,10 @@ uint16_t reciprocal_root16(float x) {
 uint16_t exp2_16(float x) { return f16_from_double(std::exp2(static_cast<double>(x))); }
 uint16_t log2_16(float x) { return f16_from_double(std::log2(static_cast<double>(x))); }
 uint16_t sine16(float x) {
-  return std::fabs(x) > 256.0f ? uint16_t{0} : f16_from_double(std::sin(revolution(x)));
+  return std::fabs(x) > 256.0f ? uint16_t{0} : f16_from_double(sine_of_revolution(x));
 }
 uint16_t cosine16(float x) {
-  return std::fabs(x) > 256.0f ? uint16_t{0x3c00} : f16_from_double(std::cos(revolution(x)));
+  return std::fabs(x) > 256.0f ? uint16_t{0x3c00} : f16_from_double(cosine_of_revolution(x));
 }
 
 double reciprocal64(double x) { return 1.0 / x; }
@@ -74,28 +81,25 @@ bool is_denormal(T x) {
   return x != 0 && exponent_field(x) == 0;
 }
 
-// s0 is the denominator s1 or the numerator s2, the one to be scaled.
+// s0 is the denominator s1 or the numerator s2, the one to be scaled. Whether the quotient may be
+// denormal is judged by the exponents alone, also of a zero: silicon sets the flag there (the ISA
+// vectors d60c83693116, 3a2ada41fe6b), although it does not matter for what div_fixup replaces.
 template <typename T>
 T div_scale(T s0, T s1, T s2, bool& scaled) {
   using F = Format<T>;
-  scaled = false;
-  if (s1 == 0 || s2 == 0) return std::numeric_limits<T>::quiet_NaN();
+  const int apart = exponent_field(s2) - exponent_field(s1);
   const bool denormal_reciprocal = is_denormal(T(1) / s1);
-  const bool denormal_quotient = is_denormal(s2 / s1);
-  if (exponent_field(s2) - exponent_field(s1) >= F::kFarApart) {
-    scaled = true;
-    return s0 == s1 ? std::ldexp(s0, F::kScale) : s0;
-  }
+  const bool denormal_quotient = apart <= 1 - F::kBias;
+  scaled = apart >= F::kFarApart || (!is_denormal(s1) && denormal_quotient);
+  if (s1 == 0 || s2 == 0) return std::numeric_limits<T>::quiet_NaN();
+  if (apart >= F::kFarApart) return s0 == s1 ? std::ldexp(s0, F::kScale) : s0;
   if (is_denormal(s1)) return std::ldexp(s0, F::kScale);
+  // Down, not up as the ISA document prints: this denominator has no room above.
   if (denormal_reciprocal && denormal_quotient) {
-    scaled = true;
-    return s0 == s1 ? std::ldexp(s0, F::kScale) : s0;
+    return s0 == s1 ? std::ldexp(s0, -F::kScale) : s0;
   }
   if (denormal_reciprocal) return std::ldexp(s0, -F::kScale);
-  if (denormal_quotient) {
-    scaled = true;
-    return s0 == s2 ? std::ldexp(s0, F::kScale) : s0;
-  }
+  if (denormal_quotient) return s0 == s2 ? std::ldexp(s0, F::kScale) : s0;
   if (exponent_field(s2) <= F::kTiny) return std::ldexp(s0, F::kScale);
   return s0;
 }
