@@ -155,17 +155,19 @@ std::string MemoryView::describe(uint64_t address) const {
     }
     return fmt::format("{} bytes into {}", address - at->address, label(*at));
   }
-  // Nearest neighbours: a small distance names the buffer that was overrun.
+  // The nearer neighbour, where it is near enough to be the buffer that was overrun.
   constexpr uint64_t kNear = 1 << 20;
-  if (at != list_->begin()) {
+  uint64_t past = ~uint64_t{0};
+  if (at != list_->begin()) past = address - std::prev(at)->end();
+  const uint64_t before = at != list_->end() ? at->address - address : ~uint64_t{0};
+  if (past <= before && past < kNear) {
     const Allocation& below = *std::prev(at);
-    if (address - below.end() < kNear) {
-      return fmt::format("{} bytes past the end of {}{}", address - below.end(), label(below),
-                         below.live ? "" : ", which was freed");
-    }
+    return fmt::format("{} bytes past the end of {}{}", past, label(below),
+                       below.live ? "" : ", which was freed");
   }
-  if (at != list_->end() && at->address - address < kNear) {
-    return fmt::format("{} bytes before {}", at->address - address, label(*at));
+  if (before < kNear) {
+    return fmt::format("{} bytes before {}{}", before, label(*at),
+                       at->live ? "" : ", which was freed");
   }
   return "in no allocation";
 }

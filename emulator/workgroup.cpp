@@ -96,7 +96,15 @@ void Workgroup::check_barrier_complete() {
     if (wave.barrier_phase == barriers_done) return;
     any = true;
   }
-  if (any) ++barriers_done;
+  if (!any) return;
+  ++barriers_done;
+  if (!strict) return;
+  // A wave that has ended is before this barrier with all it did. Its end alone orders nothing.
+  for (uint32_t i = 0; i < wave_count; ++i) {
+    if (waves[i]->state == RunState::kEnded) {
+      at_barrier_[barriers_done & 1][i] = waves[i]->strict->issued;
+    }
+  }
 }
 
 void Workgroup::wave_ended(Wave& wave) {
@@ -115,8 +123,6 @@ void Workgroup::wave_ended(Wave& wave) {
       fault(fmt::format("wave {} ends after it signalled barrier {} and did not wait for it",
                         wave.index, wave.barrier_phase));
     }
-    at_barrier_[0][wave.index] = wave.strict->completed;
-    at_barrier_[1][wave.index] = wave.strict->completed;
   }
   check_barrier_complete();
 }
