@@ -76,7 +76,11 @@ void Gate::run() {
 
 const Engine& Gate::engine_with_threads(int threads) {
   std::unique_ptr<Engine>& engine = other_engines_[threads];
-  if (!engine) engine = std::make_unique<Engine>(options_.device, DeviceOptions{threads});
+  if (!engine) {
+    DeviceOptions device_options = options_.device_options;
+    device_options.threads = threads;
+    engine = std::make_unique<Engine>(options_.device, device_options);
+  }
   return *engine;
 }
 
