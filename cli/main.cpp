@@ -21,6 +21,9 @@ int run(int argc, char** argv) {
   radiance::cli::add_gate(app, &exit_status);
   radiance::cli::add_bench(app, &exit_status);
   radiance::cli::add_compare(app, &exit_status);
+  radiance::cli::add_ablate(app, &exit_status);
+  radiance::cli::add_sweep(app, &exit_status);
+  radiance::cli::add_probe(app, &exit_status);
   radiance::cli::add_census(app, &exit_status);
   radiance::cli::add_quantize(app, &exit_status);
   // CLI11 would only say that a subcommand is required.
