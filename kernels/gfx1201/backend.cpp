@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/gfx1201/ablations.hpp"
 #include "kernels/gfx1201/code_objects.hpp"
 #include "kernels/gfx1201/mxfp4_geometry.hpp"
 #include "kernels/gfx1201/mxfp4_kernels.hpp"
@@ -62,6 +63,7 @@ class Gfx1201Backend final : public Backend {
         general_(device, image("general")),
         stream_(device, image("stream_probe")),
         peak_(device, image("peak_probe")),
+        ablation_(device, image("ablation")),
         mxfp4_(device),
         shipped_(matrix_kernels(decode_, prefill_, "")),
         baseline_(matrix_kernels(decode_baseline_, prefill_baseline_, "_baseline")),
@@ -124,10 +126,15 @@ class Gfx1201Backend final : public Backend {
   }
 
   void gemm(const PackedHeader& header, const void* packed, const GemmCall& call) override {
-    const Choice choice = gfx1201::choose(header.shape(), call.m, traits_, call.config);
+    const gfx1201::AblationKernel* ablation =
+        gfx1201::find_ablation(call.config, header.shape(), call.m);
+    const Choice choice = ablation != nullptr
+                              ? ablation->choice
+                              : gfx1201::choose(header.shape(), call.m, traits_, call.config);
     check(choice, call, call.xq);
     const HipScope scope(device_.driver(), device_.id());
-    launch_gemm(header, packed, call, choice, call.xq, call.x_scales);
+    launch_gemm(header, packed, call, choice, call.xq, call.x_scales,
+                ablation != nullptr ? ablation_.function(ablation->function) : nullptr);
   }
 
   void forward(const PackedHeader& header, const void* packed, const ForwardCall& call) override {
@@ -148,6 +155,14 @@ class Gfx1201Backend final : public Backend {
     const HipScope scope(device_.driver(), device_.id());
     launch_quantize(quantize);
     launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales);
+  }
+
+  std::vector<Plan> ablations(const WeightShape& shape, int64_t m) const override {
+    std::vector<Plan> all;
+    for (const gfx1201::AblationKernel& kernel : gfx1201::ablation_kernels()) {
+      if (gfx1201::takes(kernel, shape, m)) all.push_back({kernel.config, kernel.what});
+    }
+    return all;
   }
 
   HardwareProbes* hardware_probes() override { return probes_.get(); }
@@ -223,7 +238,8 @@ class Gfx1201Backend final : public Backend {
   static void check(const Choice& choice, const GemmCall& call, const uint8_t* xq) {
     if (choice.kernel == Kernel::kGeneral) return;
     if (reinterpret_cast<uintptr_t>(xq) % 16 != 0) {
-      throw Error(RADIANCE_INVALID_ARGUMENT, "xq is not aligned to 16 bytes");
+      throw Error(RADIANCE_INVALID_ARGUMENT,
+                  "xq is not aligned to 16 bytes, which the matrix kernels need");
     }
     if (call.ldy > gfx1201::kMaxOutputStride) {
       throw Error(RADIANCE_UNSUPPORTED, "ldy is " + std::to_string(call.ldy) +
@@ -244,7 +260,8 @@ class Gfx1201Backend final : public Backend {
   }
 
   void launch_gemm(const PackedHeader& header, const void* packed, const GemmCall& call,
-                   const Choice& choice, const uint8_t* xq, const float* x_scales) {
+                   const Choice& choice, const uint8_t* xq, const float* x_scales,
+                   hip::Function instead = nullptr) {
     if (choice.kernel == Kernel::kGeneral) {
       launch_general(header, packed, call, xq, x_scales);
       return;
@@ -285,8 +302,10 @@ class Gfx1201Backend final : public Backend {
                             "a prefill");
     }
     launch(device_,
-           mxfp4 ? mxfp4_.function(choice, gfx1201::is_folded(header)) : int4_function(choice), how,
-           parameters);
+           instead != nullptr ? instead
+           : mxfp4            ? mxfp4_.function(choice, gfx1201::is_folded(header))
+                              : int4_function(choice),
+           how, parameters);
   }
 
   hip::Function int4_function(const Choice& choice) const {
@@ -338,7 +357,7 @@ class Gfx1201Backend final : public Backend {
 
   HipDevice& device_;
   HipModule decode_, decode_baseline_, prefill_, prefill_baseline_, quantize_, general_, stream_,
-      peak_;
+      peak_, ablation_;
   gfx1201::Mxfp4Kernels mxfp4_;
   MatrixKernels shipped_, baseline_;
   hip::Function group_fold_function_, quantize_function_, row_sums_function_, general_function_,

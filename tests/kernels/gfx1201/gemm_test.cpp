@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/backend.hpp"
+#include "kernels/gfx1201/ablations.hpp"
 #include "kernels/gfx1201/geometry.hpp"
 #include "numerics/e4m3.hpp"
 #include "numerics/f16.hpp"
@@ -158,6 +159,11 @@ std::set<std::string> check_configs(const Problem& p) {
         run(*other_order, *other_backend, p, other, header, plan.config);
     EXPECT_EQ(std::memcmp(y.data(), again.data(), y.size() * 4), 0) << plan.config;
   }
+  for (const AblationKernel& kernel : ablation_kernels()) {
+    if (!kernel.right || !takes(kernel, p.shape, p.m)) continue;
+    seen.insert(kernel.config);
+    expect_matches(p, run(*device, *backend, p, tensors, header, kernel.config), kernel.config);
+  }
   return seen;
 }
 
@@ -176,6 +182,9 @@ TEST(Gfx1201Gemm, DecodeMatchesAnFp64Sum) {
       }
     }
   }
+  for (const char* kind : {"staging4", "staging16", "priority", "prefetch", "register_prefetch"}) {
+    EXPECT_TRUE(seen.contains(std::string("ablate/decode/r1/") + kind)) << kind;
+  }
 }
 
 TEST(Gfx1201Gemm, PrefillMatchesAnFp64Sum) {
@@ -185,8 +194,10 @@ TEST(Gfx1201Gemm, PrefillMatchesAnFp64Sum) {
   seen.merge(check_configs(make_problem(rng, 256, 128, 256, 128)));
   seen.merge(check_configs(make_problem(rng, 300, 200, 384, 384)));
   seen.merge(check_configs(make_problem(rng, 9 * kPrefillM - 3, 136, 128, 128)));
-  for (const char* config : {"prefill/n2", "prefill/n4", "prefill/baseline/n2",
-                             "prefill/baseline/n4", "prefill/baseline/n2/group"}) {
+  for (const char* config :
+       {"prefill/n2", "prefill/n4", "prefill/baseline/n2", "prefill/baseline/n4",
+        "prefill/baseline/n2/group", "ablate/prefill/n2/priority", "ablate/prefill/n2/prefetch",
+        "ablate/prefill/n2/register_prefetch"}) {
     EXPECT_TRUE(seen.contains(config)) << config;
   }
 }
