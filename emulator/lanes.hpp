@@ -15,6 +15,16 @@ struct alignas(64) Lanes {
   uint32_t operator[](int lane) const { return v[lane]; }
 };
 
+// 1 << lane, from a table: a loop that collects lane masks vectorises with it.
+struct LaneBits {
+  uint32_t bit[kLanes];
+  constexpr LaneBits() : bit() {
+    for (int i = 0; i < kLanes; ++i) bit[i] = 1u << i;
+  }
+};
+inline constexpr LaneBits kLaneBits;
+inline uint32_t lane_bit(int lane) { return kLaneBits.bit[lane]; }
+
 // All ones in the lanes whose bit is set, else zero.
 inline void expand_mask(uint32_t mask, Lanes& out) {
   for (int i = 0; i < kLanes; ++i) out.v[i] = 0u - (mask >> i & 1u);

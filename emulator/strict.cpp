@@ -68,6 +68,7 @@ void StrictState::pend_vgprs(const Instruction& by, uint16_t first, unsigned cou
     if (vgpr_pending[i].by != &by) vgpr_pending[i] = {};
     vgpr_pending[i].until[static_cast<size_t>(counter)] = sequence;
     vgpr_pending[i].by = &by;
+    vgpr_busy_[i] = 1;
     vgpr_written[i] |= lanes;
   }
 }
@@ -78,58 +79,40 @@ void StrictState::pend_sgprs(const Instruction& by, uint16_t first, unsigned cou
     sgpr_pending[i] = {};
     sgpr_pending[i].until[static_cast<size_t>(counter)] = sequence;
     sgpr_pending[i].by = &by;
+    sgpr_busy_[i] = 1;
     sgpr_written.set(i);
   }
 }
 
-void StrictState::check_vgprs(const Instruction& at, uint16_t first, unsigned count,
-                              uint32_t lanes) const {
-  for (unsigned i = first; i < first + count; ++i) {
-    if (const Counter c = outstanding(vgpr_pending[i], *this); c != Counter::kCount && lanes) {
-      fault_pending(at, fmt::format("v{}", i), "reads", vgpr_pending[i], c);
-    }
-    if (const uint32_t missing = lanes & ~vgpr_written[i]) {
-      fault(fmt::format("\"{}\" reads v{}, which lane {} has never written", at.text, i,
-                        std::countr_zero(missing)));
-    }
+void StrictState::check_arrived_vgpr(const Instruction& at, unsigned reg, const char* verb) const {
+  const Counter c = outstanding(vgpr_pending[reg], *this);
+  if (c != Counter::kCount) {
+    fault_pending(at, fmt::format("v{}", reg), verb, vgpr_pending[reg], c);
+  }
+  vgpr_busy_[reg] = 0;
+}
+
+void StrictState::check_arrived_sgpr(const Instruction& at, unsigned reg, const char* verb) const {
+  const Counter c = outstanding(sgpr_pending[reg], *this);
+  if (c != Counter::kCount) {
+    fault_pending(at, scalar_name(reg), verb, sgpr_pending[reg], c);
+  }
+  sgpr_busy_[reg] = 0;
+}
+
+void StrictState::check_vgpr(const Instruction& at, unsigned reg, uint32_t lanes) const {
+  if (lanes) check_arrived_vgpr(at, reg, "reads");
+  if (const uint32_t missing = lanes & ~vgpr_written[reg]) {
+    fault(fmt::format("\"{}\" reads v{}, which lane {} has never written", at.text, reg,
+                      std::countr_zero(missing)));
   }
 }
 
-void StrictState::check_sgprs(const Instruction& at, uint16_t first, unsigned count) const {
-  for (unsigned i = first; i < first + count; ++i) {
-    if (const Counter c = outstanding(sgpr_pending[i], *this); c != Counter::kCount) {
-      fault_pending(at, scalar_name(i), "reads", sgpr_pending[i], c);
-    }
-    if (!sgpr_written.test(i)) {
-      fault(fmt::format("\"{}\" reads {}, which has never been written", at.text, scalar_name(i)));
-    }
+void StrictState::check_sgpr(const Instruction& at, unsigned reg) const {
+  check_arrived_sgpr(at, reg, "reads");
+  if (!sgpr_written.test(reg)) {
+    fault(fmt::format("\"{}\" reads {}, which has never been written", at.text, scalar_name(reg)));
   }
-}
-
-void StrictState::check_overwrite_vgprs(const Instruction& at, uint16_t first,
-                                        unsigned count) const {
-  for (unsigned i = first; i < first + count; ++i) {
-    if (const Counter c = outstanding(vgpr_pending[i], *this); c != Counter::kCount) {
-      fault_pending(at, fmt::format("v{}", i), "overwrites", vgpr_pending[i], c);
-    }
-  }
-}
-
-void StrictState::check_overwrite_sgprs(const Instruction& at, uint16_t first,
-                                        unsigned count) const {
-  for (unsigned i = first; i < first + count; ++i) {
-    if (const Counter c = outstanding(sgpr_pending[i], *this); c != Counter::kCount) {
-      fault_pending(at, scalar_name(i), "overwrites", sgpr_pending[i], c);
-    }
-  }
-}
-
-void StrictState::mark_vgprs(uint16_t first, unsigned count, uint32_t lanes) {
-  for (unsigned i = first; i < first + count; ++i) vgpr_written[i] |= lanes;
-}
-
-void StrictState::mark_sgprs(uint16_t first, unsigned count) {
-  for (unsigned i = first; i < first + count; ++i) sgpr_written.set(i);
 }
 
 void check_operands(const Instruction& in, Wave& wave) {

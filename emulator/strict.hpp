@@ -59,14 +59,46 @@ struct StrictState {
                   Sequence sequence);
 
   // Faults unless the registers are written in `lanes` and not outstanding.
-  void check_vgprs(const Instruction& at, uint16_t first, unsigned count, uint32_t lanes) const;
-  void check_sgprs(const Instruction& at, uint16_t first, unsigned count) const;
+  void check_vgprs(const Instruction& at, unsigned first, unsigned count, uint32_t lanes) const {
+    for (unsigned i = first; i < first + count; ++i) {
+      if ((lanes & ~vgpr_written[i]) | vgpr_busy_[i]) check_vgpr(at, i, lanes);
+    }
+  }
+  void check_sgprs(const Instruction& at, unsigned first, unsigned count) const {
+    for (unsigned i = first; i < first + count; ++i) {
+      if (sgpr_busy_[i] || !sgpr_written.test(i)) check_sgpr(at, i);
+    }
+  }
   // Faults where a result is outstanding for a register that `at` overwrites: it would arrive
   // later.
-  void check_overwrite_vgprs(const Instruction& at, uint16_t first, unsigned count) const;
-  void check_overwrite_sgprs(const Instruction& at, uint16_t first, unsigned count) const;
-  void mark_vgprs(uint16_t first, unsigned count, uint32_t lanes);
-  void mark_sgprs(uint16_t first, unsigned count);
+  void check_overwrite_vgprs(const Instruction& at, unsigned first, unsigned count) const {
+    for (unsigned i = first; i < first + count; ++i) {
+      if (vgpr_busy_[i]) check_arrived_vgpr(at, i, "overwrites");
+    }
+  }
+  void check_overwrite_sgprs(const Instruction& at, unsigned first, unsigned count) const {
+    for (unsigned i = first; i < first + count; ++i) {
+      if (sgpr_busy_[i]) check_arrived_sgpr(at, i, "overwrites");
+    }
+  }
+  void mark_vgprs(unsigned first, unsigned count, uint32_t lanes) {
+    for (unsigned i = first; i < first + count; ++i) vgpr_written[i] |= lanes;
+  }
+  void mark_sgprs(unsigned first, unsigned count) {
+    for (unsigned i = first; i < first + count; ++i) sgpr_written.set(i);
+  }
+
+ private:
+  // The slow halves of the checks above, where something may be wrong.
+  void check_vgpr(const Instruction& at, unsigned reg, uint32_t lanes) const;
+  void check_sgpr(const Instruction& at, unsigned reg) const;
+  void check_arrived_vgpr(const Instruction& at, unsigned reg, const char* verb) const;
+  void check_arrived_sgpr(const Instruction& at, unsigned reg, const char* verb) const;
+
+  // Whether *_pending may hold something outstanding: one byte to look at instead of a record.
+  // Cleared by the check that finds the result arrived.
+  mutable std::array<uint8_t, kVectorRegisters> vgpr_busy_{};
+  mutable std::array<uint8_t, kScalarRegisters> sgpr_busy_{};
 };
 
 // What the interpreter does before and after each instruction in strict mode: checks the operands

@@ -14,20 +14,12 @@ void commit(const Instruction& in, Wave& wave, uint32_t mask, bool to_exec) {
   }
 }
 
-struct BitTable {
-  uint32_t bit[kLanes];
-  constexpr BitTable() : bit() {
-    for (int i = 0; i < kLanes; ++i) bit[i] = 1u << i;
-  }
-};
-constexpr BitTable kBits;
-
 template <typename T, auto Op, bool ToExec>
 void compare(const Instruction& in, Wave& wave) {
   const typename T::Source a(in, wave, 0);
   const typename T::Source b(in, wave, 1);
   uint32_t mask = 0;
-  for (int i = 0; i < kLanes; ++i) mask |= Op(a[i], b[i]) ? kBits.bit[i] : 0u;
+  for (int i = 0; i < kLanes; ++i) mask |= Op(a[i], b[i]) ? lane_bit(i) : 0u;
   commit(in, wave, mask, ToExec);
 }
 
@@ -46,18 +38,18 @@ void classify(const Instruction& in, Wave& wave) {
   if constexpr (Dwords == 2) {
     const U64::Source a(in, wave, 0);
     for (int i = 0; i < kLanes; ++i) {
-      mask |= (float_class<52, 11>(modify(a[i], 63)) & wanted.v[i]) ? kBits.bit[i] : 0u;
+      mask |= (float_class<52, 11>(modify(a[i], 63)) & wanted.v[i]) ? lane_bit(i) : 0u;
     }
   } else if constexpr (Dwords == 1) {
     const U32::Source a(in, wave, 0);
     for (int i = 0; i < kLanes; ++i) {
-      mask |= (float_class<23, 8>(modify(a[i], 31)) & wanted.v[i]) ? kBits.bit[i] : 0u;
+      mask |= (float_class<23, 8>(modify(a[i], 31)) & wanted.v[i]) ? lane_bit(i) : 0u;
     }
   } else {
     const U16::Source a(in, wave, 0);
     const U16::Source which(in, wave, 1);
     for (int i = 0; i < kLanes; ++i) {
-      mask |= (float_class<10, 5>(modify(a[i], 15)) & which[i]) ? kBits.bit[i] : 0u;
+      mask |= (float_class<10, 5>(modify(a[i], 15)) & which[i]) ? lane_bit(i) : 0u;
     }
   }
   commit(in, wave, mask, ToExec);

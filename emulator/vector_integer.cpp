@@ -184,18 +184,21 @@ void with_carry(const Instruction& in, Wave& wave) {
   const U32::Source a(in, wave, 0);
   const U32::Source b(in, wave, 1);
   const uint32_t carry_in = HasCarryIn ? wave.scalar(in.src[2]) : 0;
+  // With the clamp bit the result saturates instead of wrapping.
+  const u32 limit = Kind == Carry::kAdd ? ~0u : 0u;
+  const u32 clamp = in.mod.clamp ? ~0u : 0u;
   U32::Result d;
   uint32_t carry_out = 0;
   for (int i = 0; i < kLanes; ++i) {
-    const u64 x = Kind == Carry::kSubtractReversed ? b[i] : a[i];
-    const u64 y = Kind == Carry::kSubtractReversed ? a[i] : b[i];
-    const u64 c = carry_in >> i & 1;
-    const u64 sum = Kind == Carry::kAdd ? x + y + c : x - y - c;
-    const auto carry = static_cast<uint32_t>(sum >> 32 & 1);
-    carry_out |= carry << i;
-    // With the clamp bit the result saturates instead of wrapping.
-    const u32 limit = Kind == Carry::kAdd ? ~0u : 0u;
-    d.set(i, in.mod.clamp && carry ? limit : static_cast<u32>(sum));
+    const u32 x = Kind == Carry::kSubtractReversed ? b[i] : a[i];
+    const u32 y = Kind == Carry::kSubtractReversed ? a[i] : b[i];
+    const u32 c = HasCarryIn ? carry_in >> i & 1 : 0u;
+    const u32 partial = Kind == Carry::kAdd ? x + y : x - y;
+    const u32 sum = Kind == Carry::kAdd ? partial + c : partial - c;
+    const bool carry =
+        Kind == Carry::kAdd ? (partial < x) | (sum < partial) : (x < y) | (partial < c);
+    carry_out |= carry ? lane_bit(i) : 0u;
+    d.set(i, carry && clamp ? limit : sum);
   }
   wave.set_scalar(in.dst[1], carry_out & wave.exec());
   d.commit(in, wave);

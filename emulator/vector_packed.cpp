@@ -75,7 +75,7 @@ void packed2(const Instruction& in, Wave& wave) {
   store_halves(in, wave, half[0], half[1]);
 }
 
-template <typename T, auto Op>
+template <typename T, auto Op, auto Saturating>
 void packed3(const Instruction& in, Wave& wave) {
   Lanes half[2];
   for (int h = 0; h < 2; ++h) {
@@ -85,9 +85,16 @@ void packed3(const Instruction& in, Wave& wave) {
     packed_half(in, wave, 0, h == 1, a);
     packed_half(in, wave, 1, h == 1, b);
     packed_half(in, wave, 2, h == 1, c);
-    for (int i = 0; i < kLanes; ++i) {
-      half[h].v[i] = static_cast<uint16_t>(
-          Op(static_cast<T>(a.v[i]), static_cast<T>(b.v[i]), static_cast<T>(c.v[i]), in.mod.clamp));
+    if (in.mod.clamp) {
+      for (int i = 0; i < kLanes; ++i) {
+        half[h].v[i] = static_cast<uint16_t>(
+            Saturating(static_cast<T>(a.v[i]), static_cast<T>(b.v[i]), static_cast<T>(c.v[i])));
+      }
+    } else {
+      for (int i = 0; i < kLanes; ++i) {
+        half[h].v[i] = static_cast<uint16_t>(
+            Op(static_cast<T>(a.v[i]), static_cast<T>(b.v[i]), static_cast<T>(c.v[i])));
+      }
     }
   }
   store_halves(in, wave, half[0], half[1]);
@@ -168,17 +175,13 @@ template <typename T>
 int larger(T a, T b) {
   return a > b ? a : b;
 }
-int mad_u16(u16 a, u16 b, u16 c, bool clamp) {
-  const uint64_t sum = uint64_t{a} * b + c;
-  return static_cast<int>(clamp && sum > 0xffff ? 0xffff : sum & 0xffff);
+// Neither sum leaves 32 bits.
+uint32_t mad(u16 a, u16 b, u16 c) { return uint32_t{a} * b + c; }
+uint32_t mad_u16(u16 a, u16 b, u16 c) {
+  const uint32_t sum = mad(a, b, c);
+  return sum > 0xffff ? 0xffff : sum;
 }
-int mad_i16(i16 a, i16 b, i16 c, bool clamp) {
-  const int64_t sum = int64_t{a} * b + c;
-  return static_cast<int>(clamp ? (sum > 32767    ? 32767
-                                   : sum < -32768 ? -32768
-                                                  : sum)
-                                : (sum & 0xffff));
-}
+int mad_i16(i16 a, i16 b, i16 c) { return saturate_i16(a * b + c); }
 float add_f(float a, float b) { return a + b; }
 float multiply_f(float a, float b) { return a * b; }
 
@@ -402,8 +405,8 @@ constexpr Opcode kOpcodes[] = {
     pk("v_pk_max_u16", packed2<u16, larger<u16>, larger<u16>>),
     pk("v_pk_min_i16", packed2<i16, smaller<i16>, smaller<i16>>),
     pk("v_pk_max_i16", packed2<i16, larger<i16>, larger<i16>>),
-    pk("v_pk_mad_u16", packed3<u16, mad_u16>),
-    pk("v_pk_mad_i16", packed3<i16, mad_i16>),
+    pk("v_pk_mad_u16", packed3<u16, mad, mad_u16>),
+    pk("v_pk_mad_i16", packed3<i16, mad, mad_i16>),
     pk("v_pk_add_f16", packed_f16<add_f>),
     pk("v_pk_mul_f16", packed_f16<multiply_f>),
     pk("v_pk_min_num_f16", packed_f16<min_num<float>>),
