@@ -38,7 +38,7 @@ struct MatrixModifiers {
 };
 
 struct MatrixInstruction {
-  std::string_view name;  // as the disassembler prints it
+  const char* name;  // as the disassembler prints it
   u8 a_registers, b_registers, c_registers;
   bool sparse;
   void (*run)(const MatrixOperands&, const MatrixModifiers&);
@@ -48,6 +48,9 @@ inline constexpr size_t kMatrixInstructions = 22;
 
 // Every WMMA and SWMMAC of gfx1201, kMatrixInstructions of them.
 std::span<const MatrixInstruction> matrix_instructions();
+
+// The same, for AVX-512; matrix_instructions() returns these where the processor has it.
+extern const MatrixInstruction* const kAvx512MatrixInstructions;
 
 // nullptr where there is no such instruction.
 const MatrixInstruction* find_matrix_instruction(std::string_view name);
