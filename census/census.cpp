@@ -55,6 +55,21 @@ KernelCensus census_of(const disasm::CodeObject& object, const disasm::Kernel& k
   return census;
 }
 
+// Compilers and linkers sign in .comment, each a string; the compiler's has "clang" in it.
+std::string compiler_of(const disasm::CodeObject& object) {
+  const std::span<const uint8_t> section = object.section(".comment");
+  std::string text;
+  for (const uint8_t c : section) {
+    if (c >= ' ' && c < 127) {
+      text += static_cast<char>(c);
+      continue;
+    }
+    if (text.find("clang") != std::string::npos) return text;
+    text.clear();
+  }
+  return text.find("clang") != std::string::npos ? text : "";
+}
+
 nlohmann::json widths(const std::map<uint32_t, int>& counts) {
   nlohmann::json json = nlohmann::json::object();
   for (const auto& [bytes, count] : counts)
@@ -92,19 +107,20 @@ nlohmann::json to_json(const MainLoop& loop) {
 
 }  // namespace
 
-std::vector<KernelCensus> take_census(std::span<const uint8_t> bytes) {
+CodeObjectCensus take_census(std::span<const uint8_t> bytes) {
   const disasm::CodeObject object = disasm::CodeObject::parse(bytes, kTarget);
   disasm::Disassembler disassembler(kTarget);
-  std::vector<KernelCensus> kernels;
+  CodeObjectCensus census;
   for (const disasm::Kernel& kernel : object.kernels()) {
-    kernels.push_back(census_of(object, kernel, disassembler));
+    census.kernels.push_back(census_of(object, kernel, disassembler));
   }
-  return kernels;
+  census.compiler = compiler_of(object);
+  return census;
 }
 
-nlohmann::json to_json(const std::vector<KernelCensus>& kernels) {
+nlohmann::json to_json(const CodeObjectCensus& census) {
   nlohmann::json array = nlohmann::json::array();
-  for (const KernelCensus& kernel : kernels) {
+  for (const KernelCensus& kernel : census.kernels) {
     array.push_back(
         {{"name", kernel.name},
          {"target", kTarget},
@@ -121,7 +137,7 @@ nlohmann::json to_json(const std::vector<KernelCensus>& kernels) {
          {"classes", kernel.counts.by_class()},
          {"main_loop", kernel.main_loop ? to_json(*kernel.main_loop) : nlohmann::json(nullptr)}});
   }
-  return {{"kernels", std::move(array)}};
+  return {{"kernels", std::move(array)}, {"device_compiler", census.compiler}};
 }
 
 }  // namespace radiance::census

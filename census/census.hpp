@@ -24,13 +24,18 @@ struct KernelCensus {
   std::optional<MainLoop> main_loop;
 };
 
+struct CodeObjectCensus {
+  std::vector<KernelCensus> kernels;
+  std::string compiler;  // as it signed the code object; empty if it did not
+};
+
 // bytes: an ELF code object, or clang's bundle of them with one for gfx1201. Untrusted. Throws
 // std::runtime_error with a sentence: no code object, no LLVM here, or an instruction that LLVM
 // does not know.
-std::vector<KernelCensus> take_census(std::span<const uint8_t> bytes);
+CodeObjectCensus take_census(std::span<const uint8_t> bytes);
 
-// {"kernels": [...]} by the names of DESIGN section 7; main_loop is null in a kernel without a
-// loop.
-nlohmann::json to_json(const std::vector<KernelCensus>& kernels);
+// {"kernels": [...], "device_compiler": ...}; a kernel's `config` is empty, for a code object does
+// not say what launches it, and main_loop is null where there is no loop.
+nlohmann::json to_json(const CodeObjectCensus& census);
 
 }  // namespace radiance::census

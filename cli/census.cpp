@@ -106,6 +106,7 @@ void run_census(const Options& options, const CLI::App& app) {
                  kernel.at("allocated_occupancy").dump());
     }
   }
+  census["arch"] = "gfx1201";
   write_report(options.common, app, 0, nullptr, census);
 }
 

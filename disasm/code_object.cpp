@@ -189,7 +189,8 @@ class CodeObjectReader {
           out_.text_address_ = section.address;
           out_.text_bytes_ = section.size & ~uint64_t{3};
         }
-      } else if (section.type != kNoBits && section.name.starts_with(".debug")) {
+      } else if (section.type != kNoBits &&
+                 (section.name.starts_with(".debug") || section.name == ".comment")) {
         const auto bytes = bytes_of(section);
         out_.sections_.push_back({section.name, {bytes.begin(), bytes.end()}});
       }

@@ -116,7 +116,7 @@ class CodeObject {
     return std::span(image_).subspan(kernel.entry, kernel.code_bytes);
   }
 
-  // The bytes of a section that may not be loaded (debug information); empty where there is none.
+  // The bytes of a section that may not be loaded: .debug* and .comment; empty where there is none.
   std::span<const uint8_t> section(std::string_view name) const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "census/library.hpp"
 #include "radiance/error.hpp"
@@ -77,17 +78,45 @@ nlohmann::json CensusLibrary::take(std::span<const uint8_t> code_object) const {
   return nlohmann::json::parse(text);
 }
 
+#if RADIANCE_HAVE_GFX1201
+// The configurations that launch a kernel of this build, by its name; empty for one that is no
+// product.
+static std::string configs_of(std::string_view name) {
+  for (const std::string_view format : {"autoround_", "mxfp4_"}) {
+    if (name.starts_with(format)) name.remove_prefix(format.size());
+  }
+  constexpr std::string_view kBlocks = "_blocks", kSplit = "_split";
+  // An MXFP4 weight chooses between a kernel and its "_blocks" itself.
+  if (name.ends_with(kBlocks)) name.remove_suffix(kBlocks.size());
+  if (name == "general") return "general";
+  const bool ablation = name.starts_with("ablate_");
+  if (!ablation && !name.starts_with("decode_") && !name.starts_with("prefill_")) return "";
+  const bool split = name.ends_with(kSplit);
+  if (split) name.remove_suffix(kSplit.size());
+  std::string config(name);
+  // An ablation is ablate/decode/r1/ and then a name of its own, with underscores.
+  for (size_t i = 0, slashes = 0; i < config.size(); ++i) {
+    if (config[i] == '_' && (!ablation || slashes++ < 3)) config[i] = '/';
+  }
+  if (!config.starts_with("decode/")) return config;
+  return split ? config + "/s2 " + config + "/s4" : config + "/s1";
+}
+#endif
+
 nlohmann::json take_embedded_census(const CensusLibrary& library) {
 #if RADIANCE_HAVE_GFX1201
   nlohmann::json kernels = nlohmann::json::array();
+  std::string compiler;
   for (const gfx1201::CodeObject& object : gfx1201::code_objects()) {
     const nlohmann::json census = library.take(object.bytes);
     for (nlohmann::json kernel : census.at("kernels")) {
       kernel["source"] = object.name;
+      kernel["config"] = configs_of(kernel.at("name").get<std::string>());
       kernels.push_back(std::move(kernel));
     }
+    compiler = census.at("device_compiler").get<std::string>();
   }
-  return {{"kernels", std::move(kernels)}};
+  return {{"kernels", std::move(kernels)}, {"device_compiler", compiler}};
 #else
   (void)library;
   throw Error(

@@ -53,6 +53,7 @@ TEST(Library, CountsAssembledKernels) {
   ASSERT_EQ(status, 0) << text;
   const json census = json::parse(text);
   ASSERT_EQ(census.at("kernels").size(), 2u);
+  EXPECT_EQ(census.at("device_compiler"), "") << "an assembler does not sign";
   const auto kernel = [&](const char* name) {
     for (const json& one : census.at("kernels")) {
       if (one.at("name") == name) return one;
