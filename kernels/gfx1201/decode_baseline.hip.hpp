@@ -20,8 +20,9 @@ RADIANCE_DEVICE void decode_baseline(const GemmParams& p) {
   constexpr int kWords = kConfig.staging_bytes / 4;
   constexpr int kLoads = kDecodeN * kSlabK / 2 / kConfig.staging_bytes / kThreads;
   constexpr u32 kUnits = kTileBytes / kConfig.staging_bytes;  // of a tile
-  constexpr int kRowChunks = kRowTiles * kTileM * kSlabK / 16;
-  constexpr int kRowLoads = (kRowChunks + kThreads - 1) / kThreads;
+  // Of two row tiles a thread brings 16 bytes, of an odd one 8.
+  constexpr int kWideLoads = kRowTiles / 2;
+  constexpr bool kNarrowLoad = kRowTiles % 2 != 0;
   RADIANCE_SHARED static u8 shared_weights[kDecodeN * kDecodeRowBytes] __attribute__((aligned(8)));
   RADIANCE_SHARED static u8 shared_rows[kRowTiles * kTileM * kDecodeRowBytes]
       __attribute__((aligned(8)));
@@ -50,14 +51,14 @@ RADIANCE_DEVICE void decode_baseline(const GemmParams& p) {
     put_weights[q] = (unit_tile * kTileN + unit_lane % 16) * kDecodeRowBytes + step / 2 * 32 +
                      unit_lane / 16 * 16 + step % 2 * 8;
   }
-  // Rows: chunks of 16 bytes.
-  u32 row_offset[kRowLoads], put_rows[kRowLoads];
+  const u32 last_row = static_cast<u32>(p.m) - 1;
+  u32 row_offset[kWideLoads + 1], put_rows[kWideLoads + 1];
 #pragma unroll
-  for (int q = 0; q < kRowLoads; ++q) {
-    const u32 own = t + static_cast<u32>(q) * kThreads;
-    const u32 row = own / 8 % (kRowTiles * kTileM), last = static_cast<u32>(p.m) - 1;
-    row_offset[q] = (row < last ? row : last) * slabs * kSlabK + own % 8 * 16;
-    put_rows[q] = row * kDecodeRowBytes + own % 8 * 16;
+  for (int q = 0; q <= kWideLoads; ++q) {
+    const u32 chunks = q < kWideLoads ? 8 : 16, bytes = kSlabK / chunks;
+    const u32 row = t / chunks + static_cast<u32>(q) * 2 * kTileM;
+    row_offset[q] = (row < last_row ? row : last_row) * slabs * kSlabK + t % chunks * bytes;
+    put_rows[q] = row * kDecodeRowBytes + t % chunks * bytes;
   }
 
   GlobalBytes codes =
@@ -69,14 +70,16 @@ RADIANCE_DEVICE void decode_baseline(const GemmParams& p) {
 
   u16 scale_bits;
   WordRun<kWords> words[kLoads];
-  u32x4 rows[kRowLoads];
+  u32x4 rows[kWideLoads + 1];
+  u32x2 narrow_rows;
   const auto load_slab = [&] {
     keep_scalar(codes);
     keep_scalar(xq);
     keep_scalar(scales);
     scale_bits = load_at<u16>(scales, scale_offset);
 #pragma unroll
-    for (int q = 0; q < kRowLoads; ++q) rows[q] = load_at<u32x4>(xq, row_offset[q]);
+    for (int q = 0; q < kWideLoads; ++q) rows[q] = load_at<u32x4>(xq, row_offset[q]);
+    if (kNarrowLoad) narrow_rows = load_at<u32x2>(xq, row_offset[kWideLoads]);
 #pragma unroll
     for (int q = 0; q < kLoads; ++q) words[q] = load_at<WordRun<kWords>>(codes, code_offset[q]);
   };
@@ -99,6 +102,8 @@ RADIANCE_DEVICE void decode_baseline(const GemmParams& p) {
           codes + static_cast<i64>(tile - first_tile) * slabs * kTileBytes + kTileBytes;
       __builtin_amdgcn_s_prefetch_data((const void*)next, kTileBytes / 128 - 1);
     }
+    // With more row tiles the compiler finds the better order by itself.
+    if (kRowTiles == 1) schedule_barrier();
     const float scale = static_cast<float>(__builtin_bit_cast(_Float16, scale_bits));
     u32x2 bytes[kLoads][kWords];
 #pragma unroll
@@ -113,15 +118,11 @@ RADIANCE_DEVICE void decode_baseline(const GemmParams& p) {
       }
     }
 #pragma unroll
-    for (int q = 0; q < kRowLoads; ++q) {
-      // The last chunks of an odd number of row tiles are half as many as threads: wave by wave.
-      if (q * kThreads + kThreads > kRowChunks &&
-          wave >= static_cast<u32>(kRowChunks - q * kThreads) / kWave) {
-        continue;
-      }
+    for (int q = 0; q < kWideLoads; ++q) {
       *reinterpret_cast<u32x2*>(shared_rows + put_rows[q]) = rows[q].lo;
       *reinterpret_cast<u32x2*>(shared_rows + put_rows[q] + 8) = rows[q].hi;
     }
+    if (kNarrowLoad) *reinterpret_cast<u32x2*>(shared_rows + put_rows[kWideLoads]) = narrow_rows;
     lds_barrier();
     if (kAblation.register_prefetch) {
       next_slab(slab + 1 < end ? 1 : 0);

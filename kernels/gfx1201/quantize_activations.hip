@@ -14,68 +14,82 @@ constexpr int kKept = 8;  // chunks of 8 elements a thread keeps: rows up to 163
 constexpr u32 kInfinity = 0x7f800000u;
 constexpr u32 kNan = 0x7fc00000u;
 
-struct Chunk {
-  float value[8];
-};
+// A row's address is aligned to 16 bytes and its length a multiple of 8: chunks of 8 elements are
+// loaded whole, else one by one.
+template <int kType, bool kWide>
+struct Row {
+  static constexpr int kWords = kType == kF32 ? 8 : 4;
+  struct Chunk {
+    u32 word[kWords];
 
-// Elements 8 i .. 8 i + 7 of a row; zero past k.
-RADIANCE_DEVICE Chunk load_chunk(const void* row, int type, i64 k, i64 i, bool wide) {
-  Chunk chunk;
-  if (!wide) {
+    RADIANCE_DEVICE float value(int e) const {
+      if (kType == kF32) return float_from_bits(word[e]);
+      const u16 bits = static_cast<u16>(word[e / 2] >> (e % 2 * 16));
+      return kType == kBf16 ? bf16_to_f32(bits)
+                            : static_cast<float>(__builtin_bit_cast(_Float16, bits));
+    }
+  };
+
+  const void* x;
+  i64 k;
+
+  // Zero past k.
+  RADIANCE_DEVICE Chunk load(i64 i) const {
+    Chunk chunk{};
+    if (kWide) {
+#pragma unroll
+      for (int w = 0; w < kWords; w += 4) {
+        const u32x4 words =
+            *reinterpret_cast<const u32x4*>(static_cast<const u32*>(x) + i * kWords + w);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) chunk.word[w + j] = words[j];
+      }
+      return chunk;
+    }
 #pragma unroll
     for (int e = 0; e < 8; ++e) {
-      chunk.value[e] = 8 * i + e < k ? load_element(row, type, 8 * i + e) : 0.0f;
+      if (8 * i + e >= k) break;
+      if (kType == kF32) {
+        chunk.word[e] = static_cast<const u32*>(x)[8 * i + e];
+      } else {
+        chunk.word[e / 2] |= static_cast<u32>(static_cast<const u16*>(x)[8 * i + e])
+                             << (e % 2 * 16);
+      }
     }
     return chunk;
   }
-  if (type == kF32) {
-    const f32x4 low = static_cast<const f32x4*>(row)[2 * i];
-    const f32x4 high = static_cast<const f32x4*>(row)[2 * i + 1];
+
+  RADIANCE_DEVICE static u32 largest(const Chunk& chunk, u32 so_far) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      chunk.value[e] = low[e];
-      chunk.value[4 + e] = high[e];
+    for (int e = 0; e < 8; ++e) {
+      const u32 magnitude = float_bits(chunk.value(e)) & 0x7fffffffu;
+      so_far = magnitude > so_far ? magnitude : so_far;
     }
-    return chunk;
+    return so_far;
   }
-  const u32x4 words = static_cast<const u32x4*>(row)[i];
-#pragma unroll
-  for (int e = 0; e < 8; ++e) {
-    const u16 bits = static_cast<u16>(words[e / 2] >> (e % 2 * 16));
-    chunk.value[e] =
-        type == kBf16 ? bf16_to_f32(bits) : static_cast<float>(__builtin_bit_cast(_Float16, bits));
-  }
-  return chunk;
-}
 
-RADIANCE_DEVICE u32 chunk_max(const Chunk& chunk, u32 largest) {
+  // The quotients as e4m3.
+  RADIANCE_DEVICE void store(const Chunk& chunk, float scale, u8* xq, i64 i) const {
+    u32x2 words;
 #pragma unroll
-  for (int e = 0; e < 8; ++e) {
-    const u32 magnitude = float_bits(chunk.value[e]) & 0x7fffffffu;
-    largest = magnitude > largest ? magnitude : largest;
-  }
-  return largest;
-}
-
-RADIANCE_DEVICE void store_chunk(const Chunk& chunk, float scale, u8* row, i64 k, i64 i,
-                                 bool wide) {
-  u32x2 words;
+    for (int w = 0; w < 2; ++w) {
+      float q[4];
 #pragma unroll
-  for (int w = 0; w < 2; ++w) {
-    const float* v = chunk.value + 4 * w;
-    i32 word = __builtin_amdgcn_cvt_pk_fp8_f32(v[0] / scale, v[1] / scale, 0, false);
-    word = __builtin_amdgcn_cvt_pk_fp8_f32(v[2] / scale, v[3] / scale, word, true);
-    words[w] = static_cast<u32>(word);
-  }
-  if (wide) {
-    reinterpret_cast<u32x2*>(row)[i] = words;
-    return;
-  }
+      for (int e = 0; e < 4; ++e) q[e] = chunk.value(4 * w + e) / scale;
+      i32 word = __builtin_amdgcn_cvt_pk_fp8_f32(q[0], q[1], 0, false);
+      word = __builtin_amdgcn_cvt_pk_fp8_f32(q[2], q[3], word, true);
+      words[w] = static_cast<u32>(word);
+    }
+    if (kWide) {
+      reinterpret_cast<u32x2*>(xq)[i] = words;
+      return;
+    }
 #pragma unroll
-  for (int e = 0; e < 8; ++e) {
-    if (8 * i + e < k) row[8 * i + e] = static_cast<u8>(words[e / 4] >> (e % 4 * 8));
+    for (int e = 0; e < 8; ++e) {
+      if (8 * i + e < k) xq[8 * i + e] = static_cast<u8>(words[e / 4] >> (e % 4 * 8));
+    }
   }
-}
+};
 
 // The largest magnitude of a row, as bits, in every thread.
 RADIANCE_DEVICE u32 workgroup_max(u32 largest) {
@@ -90,46 +104,98 @@ RADIANCE_DEVICE u32 workgroup_max(u32 largest) {
   return largest;
 }
 
-}  // namespace
+// The row's scale; of a row with NaN or infinity, NaN.
+RADIANCE_DEVICE float row_scale(const QuantizeParams& p, u32 largest) {
+  const bool finite = largest < kInfinity;
+  const float scale = finite ? activation_scale(float_from_bits(largest)) : float_from_bits(kNan);
+  if (thread_index() == 0) p.scales[block_x()] = scale;
+  return scale;
+}
 
-RADIANCE_KERNEL(kQuantizeThreads) void quantize_activations(QuantizeParams p) {
-  const i64 row = block_x();
-  const u8* x = static_cast<const u8*>(p.x) + row * p.ldx * (p.x_type == kF32 ? 4 : 2);
-  u8* xq = p.xq + row * p.k;
-  const bool wide_in = reinterpret_cast<u64>(x) % 16 == 0 && p.k % 8 == 0;
-  const bool wide_out = reinterpret_cast<u64>(xq) % 8 == 0 && p.k % 8 == 0;
-  const i64 chunks = (p.k + 7) / 8;
-  const i64 first = thread_index();
+RADIANCE_DEVICE void store_nan(const QuantizeParams& p, u8* xq) {
+  for (i64 i = thread_index(); i < p.k; i += kQuantizeThreads) xq[i] = kE4m3Nan;
+}
 
-  Chunk kept[kKept];
+// Up to kKept chunks a thread: the row is read once. Threads past the end read the last chunk
+// again, which changes no maximum; a predicate would make them wait for every load.
+template <int kType>
+RADIANCE_DEVICE void quantize_kept(const QuantizeParams& p, const void* x, u8* xq) {
+  using WideRow = Row<kType, true>;
+  const WideRow row{x, p.k};
+  const i64 chunks = p.k / 8, first = thread_index();
+  const i64 rounds = (chunks + kQuantizeThreads - 1) / kQuantizeThreads;
+  typename WideRow::Chunk kept[kKept];
+#pragma unroll
+  for (int c = 0; c < kKept; ++c) {
+    if (c >= rounds) break;
+    const i64 i = first + c * kQuantizeThreads;
+    kept[c] = row.load(i < chunks ? i : chunks - 1);
+  }
   u32 largest = 0;
 #pragma unroll
   for (int c = 0; c < kKept; ++c) {
-    const i64 i = first + c * kQuantizeThreads;
-    if (i < chunks) {
-      kept[c] = load_chunk(x, p.x_type, p.k, i, wide_in);
-      largest = chunk_max(kept[c], largest);
-    }
-  }
-  for (i64 i = first + kKept * kQuantizeThreads; i < chunks; i += kQuantizeThreads) {
-    largest = chunk_max(load_chunk(x, p.x_type, p.k, i, wide_in), largest);
+    if (c >= rounds) break;
+    largest = WideRow::largest(kept[c], largest);
   }
   largest = workgroup_max(largest);
-
+  const float scale = row_scale(p, largest);
   if (largest >= kInfinity) {
-    if (thread_index() == 0) p.scales[row] = float_from_bits(kNan);
-    for (i64 i = first; i < p.k; i += kQuantizeThreads) xq[i] = kE4m3Nan;
+    store_nan(p, xq);
     return;
   }
-  const float scale = activation_scale(float_from_bits(largest));
-  if (thread_index() == 0) p.scales[row] = scale;
 #pragma unroll
   for (int c = 0; c < kKept; ++c) {
+    if (c >= rounds) break;
     const i64 i = first + c * kQuantizeThreads;
-    if (i < chunks) store_chunk(kept[c], scale, xq, p.k, i, wide_out);
+    if (i < chunks) row.store(kept[c], scale, xq, i);
   }
-  for (i64 i = first + kKept * kQuantizeThreads; i < chunks; i += kQuantizeThreads) {
-    store_chunk(load_chunk(x, p.x_type, p.k, i, wide_in), scale, xq, p.k, i, wide_out);
+}
+
+// Any length and alignment: the row is read twice, chunk by chunk.
+template <int kType>
+RADIANCE_DEVICE void quantize_twice(const QuantizeParams& p, const void* x, u8* xq) {
+  const Row<kType, false> row{x, p.k};
+  const i64 chunks = (p.k + 7) / 8;
+  u32 largest = 0;
+#pragma unroll 1
+  for (i64 i = thread_index(); i < chunks; i += kQuantizeThreads) {
+    largest = row.largest(row.load(i), largest);
+  }
+  largest = workgroup_max(largest);
+  const float scale = row_scale(p, largest);
+  if (largest >= kInfinity) {
+    store_nan(p, xq);
+    return;
+  }
+#pragma unroll 1
+  for (i64 i = thread_index(); i < chunks; i += kQuantizeThreads) {
+    row.store(row.load(i), scale, xq, i);
+  }
+}
+
+template <int kType>
+RADIANCE_DEVICE void quantize_row(const QuantizeParams& p) {
+  const i64 row = block_x();
+  const u8* x = static_cast<const u8*>(p.x) + row * p.ldx * (kType == kF32 ? 4 : 2);
+  u8* xq = p.xq + row * p.k;
+  const bool wide =
+      reinterpret_cast<u64>(x) % 16 == 0 && reinterpret_cast<u64>(xq) % 8 == 0 && p.k % 8 == 0;
+  if (wide && p.k <= i64{8} * kKept * kQuantizeThreads) {
+    quantize_kept<kType>(p, x, xq);
+  } else {
+    quantize_twice<kType>(p, x, xq);
+  }
+}
+
+}  // namespace
+
+RADIANCE_KERNEL(kQuantizeThreads) void quantize_activations(QuantizeParams p) {
+  if (p.x_type == kBf16) {
+    quantize_row<kBf16>(p);
+  } else if (p.x_type == kF16) {
+    quantize_row<kF16>(p);
+  } else {
+    quantize_row<kF32>(p);
   }
 }
 
