@@ -72,10 +72,11 @@ void interpret(Wave& wave, uint64_t instructions) {
 }
 
 bool Workgroup::signal(Wave& wave) {
-  if (wave.barrier_phase > barriers_done) {
-    if (strict) fault("the wave signals the barrier twice without waiting for it");
-    return false;  // the hardware counts it twice; no compiler emits it
+  if (strict && wave.barrier_phase > wave.barrier_passed) {
+    fault("the wave signals the barrier twice without waiting for it");
   }
+  // The hardware counts a second signal as another wave's; no compiler emits it.
+  if (wave.barrier_phase > barriers_done) return false;
   bool first = true;
   for (uint32_t i = 0; i < wave_count; ++i) {
     if (waves[i]->state != RunState::kEnded && waves[i]->barrier_phase > barriers_done) {
