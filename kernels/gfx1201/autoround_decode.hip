@@ -17,7 +17,9 @@ RADIANCE_KERNEL(kThreads) void autoround_decode_r2_split(GemmParams p) {
 RADIANCE_KERNEL(kThreads) void autoround_decode_r3_split(GemmParams p) {
   decode<DecodeConfig{3, true}>(p);
 }
-RADIANCE_KERNEL(kThreads) void autoround_decode_r4_split(GemmParams p) {
+// Left alone the compiler takes 128 registers here, and two waves a SIMD fewer.
+RADIANCE_KERNEL(kThreads)
+__attribute__((amdgpu_waves_per_eu(12))) void autoround_decode_r4_split(GemmParams p) {
   decode<DecodeConfig{4, true}>(p);
 }
 

@@ -93,17 +93,19 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
     keep_scalar(xq);
     keep_scalar(codes);
     keep_scalar(scales);
+    // Loads return in order: what is used first comes first.
+    scale_bits = load_at<u16>(scales, scale_offset);
+    schedule_barrier();
     mover.load(xq, share);
     words[0] = load_at<u32x4>(codes, code_offset);
     words[1] = load_at<u32x4>(codes, code_offset, kTileBytes / 2);
-    scale_bits = load_at<u16>(scales, scale_offset);
   };
 
   f32x8 sum[kRowTiles][1] = {};
   u32 buffer = 0;
   load_slab();
   mover.store(rows, share);
-  lds_barrier();
+  lds_arrive();
   for (u32 slab = begin; slab < end; ++slab) {
     u32x2 weights[kSteps];
 #pragma unroll
@@ -122,6 +124,7 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
     scales += step_on * (kTileN * 2);
     xq += step_on * kSlabK;
     load_slab();
+    lds_await();
 
     const u8* operands = rows + buffer + lane * 16;
 #pragma unroll
@@ -140,8 +143,9 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
     }
     buffer ^= kBufferBytes;
     mover.store(rows + buffer, share);
-    lds_barrier();
+    lds_arrive();
   }
+  lds_await();
 
   if (kConfig.split) {
     if (!reduce_split<kRowTiles>(p, block_x(), block_y(), parts, sum)) return;

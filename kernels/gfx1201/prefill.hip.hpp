@@ -80,6 +80,7 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
   const u8* const get_weights = shared_weights + wave_tile * kTileStage + lane * 16;
 
   f32x8 sum[kPrefillRowTiles][kColumnTiles] = {};
+  lds_arrive();
   for (u32 slab = 0; slab < slabs; ++slab) {
     u16 scale_bits[kColumnTiles];
     f32x2 scale[kColumnTiles];
@@ -97,13 +98,17 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
         rows[i] = load_at<u32x4>(xq, row_offset[i], stage * kStageK);
       }
       schedule_barrier();
-      if (slab != 0 || stage != 0) lds_barrier();
+      u32x4 operands[2];
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
         const u32x2 first = unpack_signed(words[2 * pair]);
         const u32x2 second = unpack_signed(words[2 * pair + 1]);
-        *reinterpret_cast<u32x4*>(put_weights + pair * 512) =
-            __builtin_shufflevector(first, second, 0, 1, 2, 3);
+        operands[pair] = __builtin_shufflevector(first, second, 0, 1, 2, 3);
+      }
+      lds_await();  // until nobody reads the last stage
+#pragma unroll
+      for (int pair = 0; pair < 2; ++pair) {
+        *reinterpret_cast<u32x4*>(put_weights + pair * 512) = operands[pair];
       }
 #pragma unroll
       for (int i = 0; i < kRowChunks; ++i) {
@@ -164,6 +169,7 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
         }
         schedule_barrier();
       }
+      lds_arrive();
     }
     xq += kSlabK;
     codes += kTileBytes;
@@ -173,13 +179,13 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
     keep_scalar(scales);
   }
 
+  lds_await();
   const TilePlace at = {
       row0 + static_cast<i32>(wave / kPrefillColumnWaves) * kPrefillRowTiles * kTileM,
       static_cast<i32>((tile0 + wave_tile) * kTileN)};
   if (row0 + kPrefillM <= p.m && static_cast<i32>(tile0 + kTiles) * kTileN <= p.n) {
     store_output<true>(p, at, sum, 1.0f / kSignedUnit);
   } else {
-    lds_barrier();
     store_ragged(p, at, sum, 1.0f / kSignedUnit,
                  reinterpret_cast<float*>(shared) + wave * (kTileM * kTileN));
   }

@@ -42,6 +42,17 @@ RADIANCE_DEVICE void lds_barrier() {
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
 }
 
+// The same in two halves: between them a wave does what touches no LDS, and those that come late
+// keep nobody waiting.
+RADIANCE_DEVICE void lds_arrive() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
+  __builtin_amdgcn_s_barrier_signal(-1);
+}
+RADIANCE_DEVICE void lds_await() {
+  __builtin_amdgcn_s_barrier_wait(-1);
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
+}
+
 // A load in the form of a scalar base and a lane's 32-bit offset. The compiler would rather hoist
 // the sum of both out of a loop and carry 64-bit addresses in vector registers, which costs two
 // adds a load and iteration: so neither part is known to be what it was in the last iteration.
