@@ -108,9 +108,20 @@ void StrictState::check_vgpr(const Instruction& at, unsigned reg, uint32_t lanes
   }
 }
 
+namespace {
+
+// How compilers begin to merge a lane mask in a loop: what the active lanes had is cleared, and
+// what the others had may never have been set. The result counts as written.
+bool drops_active_lanes(const Instruction& at, unsigned reg) {
+  return at.opcode->mnemonic == "s_and_not1_b32" && at.src[0].index == reg && at.src[1].is_sgpr() &&
+         at.src[1].index == kExecLo;
+}
+
+}  // namespace
+
 void StrictState::check_sgpr(const Instruction& at, unsigned reg) const {
   check_arrived_sgpr(at, reg, "reads");
-  if (!sgpr_written.test(reg)) {
+  if (!sgpr_written.test(reg) && !drops_active_lanes(at, reg)) {
     fault(fmt::format("\"{}\" reads {}, which has never been written", at.text, scalar_name(reg)));
   }
 }

@@ -74,6 +74,19 @@ TEST(StrictRegisters, MovesCarryWhatIsUndefined) {
   expect_trips("v_readfirstlane_b32 s10, v5\ns_not_b32 s11, s10", "reads s10");
 }
 
+TEST(StrictRegisters, AMaskOfInactiveLanesMayBeUndefined) {
+  expect_clean("s_and_not1_b32 s10, s20, exec_lo\ns_or_b32 s10, s10, 1");
+  expect_trips("s_and_not1_b32 s10, s20, s4", "reads s20");
+  expect_trips("s_and_not1_b32 s10, s4, s20", "reads s20");
+}
+
+TEST(StrictRegisters, AMultiplyAddMayHaveHalfAnAddend) {
+  const std::string multiply = "v_mad_co_u64_u32 v[6:7], null, s4, v0, v[0:1]\n";
+  expect_clean(multiply + "v_not_b32 v8, v6");
+  expect_trips(multiply + "v_not_b32 v8, v7", "reads v7");
+  expect_trips("v_mad_co_u64_u32 v[6:7], null, s4, v0, v[20:21]", "reads v20");
+}
+
 TEST(StrictRegisters, ASelectNeedsOnlyTheSideItTakes) {
   const std::string lanes = "v_cmp_gt_u32 vcc_lo, 32, v0\n";
   expect_clean(lanes + "v_cndmask_b32 v2, v5, v0, vcc_lo\nv_not_b32 v3, v2");
