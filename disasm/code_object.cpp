@@ -9,7 +9,7 @@ namespace radiance::disasm {
 namespace {
 
 // No kernel library comes near this; a corrupt header asking for more must not exhaust the machine.
-constexpr uint64_t kMaxImageBytes = 1ull << 30;
+constexpr uint64_t kMaxImageBytes = 256ull << 20;
 
 constexpr std::string_view kBundleMagic = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr std::string_view kCompressedMagic = "CCOB";

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 
@@ -90,11 +91,13 @@ Disassembler::~Disassembler() { llvm().dispose(context_); }
 
 std::optional<Disassembler::Line> Disassembler::decode(std::span<const uint8_t> bytes,
                                                        uint64_t address) {
+  // The longest instruction and more, padded: LLVM 22 crashes where a literal lies behind the end.
+  uint8_t padded[32] = {};
+  std::copy_n(bytes.begin(), std::min(bytes.size(), sizeof padded), padded);
   char text[512];
-  // LLVM takes a pointer to bytes it does not write.
-  const size_t size = llvm().instruction(context_, const_cast<uint8_t*>(bytes.data()), bytes.size(),
-                                         address, text, sizeof text);
-  if (size == 0) return std::nullopt;
+  const size_t size =
+      llvm().instruction(context_, padded, sizeof padded, address, text, sizeof text);
+  if (size == 0 || size > bytes.size()) return std::nullopt;
   return Line{address, static_cast<uint32_t>(size), squeeze(text)};
 }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
 #include <new>
 
+#include "disasm/line_table.hpp"
 #include "emulator/program.hpp"
 
 namespace radiance::emulator {
@@ -12,6 +14,9 @@ struct Module::Decoded {
   explicit Decoded(std::span<const uint8_t> code, uint64_t address, std::vector<uint64_t> starts)
       : program(code, address, std::move(starts)) {}
   Program program;
+  // Made when the first fault asks for a line.
+  std::once_flag lines_made;
+  disasm::LineTable lines;
 };
 
 Module::Module(Memory& memory, std::span<const uint8_t> file)
@@ -49,7 +54,14 @@ std::optional<std::pair<void*, size_t>> Module::find_global(std::string_view nam
                    static_cast<size_t>(symbol->size));
 }
 
-std::string Module::source_line(uint64_t) const { return {}; }
+std::string Module::source_line(uint64_t address) const {
+  std::call_once(decoded_->lines_made, [this] {
+    decoded_->lines =
+        disasm::LineTable(code_.section(".debug_line"), code_.section(".debug_line_str"),
+                          code_.section(".debug_str"));
+  });
+  return decoded_->lines.find(address - base_);
+}
 
 const Program& Module::program() const { return decoded_->program; }
 
