@@ -95,7 +95,11 @@ void check_strictly(const LaneAddresses& at, uint32_t lanes, const GlobalAccess&
                     Wave& wave) {
   const uint64_t alignment =
       access.kind == AccessKind::kAtomic ? access.bytes : std::min(access.bytes, 4u);
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+  uint64_t low_bits = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    low_bits |= at.at[i] & (uint64_t{0} - (lanes >> i & 1));
+  }
+  for (uint32_t left = low_bits % alignment != 0 ? lanes : 0; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
     if (at.at[lane] % alignment != 0) {
       fault(fmt::format("misaligned access: lane {} {} {} bytes at {:#x}", lane, verb(access.kind),

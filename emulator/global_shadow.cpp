@@ -31,6 +31,7 @@ void GlobalShadow::begin(const Workgroup& group) {
 void GlobalShadow::forget() {
   lines_.clear();
   reads_.clear();
+  writes_.clear();
   bytes_.clear();
   if (table_.empty()) table_.resize(1024);
   ++generation_;
@@ -77,6 +78,14 @@ GlobalShadow::Reads& GlobalShadow::reads_of(Line& line, uint32_t wave) {
   return added;
 }
 
+Stamp* GlobalShadow::writes_of(Line& line) {
+  if (line.writes == kNone) {
+    line.writes = static_cast<uint32_t>(writes_.size());
+    writes_.push_back({});
+  }
+  return writes_[line.writes].data();
+}
+
 void GlobalShadow::access_bytes(const Wave& wave, AccessKind kind, int lane, uint64_t address,
                                 uint32_t bytes, Stamp now) {
   const uint64_t end = address + bytes;
@@ -86,8 +95,9 @@ void GlobalShadow::access_bytes(const Wave& wave, AccessKind kind, int lane, uin
     const uint32_t mask = byte_mask(first, count);
     const size_t d = at / 4 % kLineDwords;
     Line& line = line_at(at / kLineBytes);
-    for (uint32_t b = first; b < first + count; ++b) {
-      const Stamp last = line.bytes == kNone ? line.writes[d] : bytes_[line.bytes][4 * d + b];
+    for (uint32_t b = first; line.writes != kNone && b < first + count; ++b) {
+      const Stamp last =
+          line.bytes == kNone ? writes_[line.writes][d] : bytes_[line.bytes][4 * d + b];
       if (last == 0 || log_.known(wave, last)) continue;
       if (kind == AccessKind::kAtomic && log_.atomic(last)) continue;
       race(wave, kind, lane, at - first + b, log_.atomic(last) ? "updated" : "written",
@@ -97,7 +107,7 @@ void GlobalShadow::access_bytes(const Wave& wave, AccessKind kind, int lane, uin
       Reads& reads = reads_of(line, wave.index);
       const bool join = reads.stamps[d] >= log_.phase_start(wave);
       reads.masks[d] = static_cast<uint8_t>(join ? reads.masks[d] | mask : mask);
-      reads.stamps[d] = line.any_reads[d] = now;
+      reads.stamps[d] = line.last_read = now;
     } else {
       for (uint32_t i = line.reads; i != kNone; i = reads_[i].next) {
         const Reads& reads = reads_[i];
@@ -105,17 +115,54 @@ void GlobalShadow::access_bytes(const Wave& wave, AccessKind kind, int lane, uin
           race(wave, kind, lane, at, "read", reads.wave);
         }
       }
+      Stamp* writes = writes_of(line);
       if (mask != 15 && line.bytes == kNone) {
         line.bytes = static_cast<uint32_t>(bytes_.size());
         auto& each = bytes_.emplace_back();
-        for (size_t i = 0; i < each.size(); ++i) each[i] = line.writes[i / 4];
+        for (size_t i = 0; i < each.size(); ++i) each[i] = writes[i / 4];
       }
       if (line.bytes != kNone) {
         for (uint32_t b = first; b < first + count; ++b) bytes_[line.bytes][4 * d + b] = now;
       }
-      line.writes[d] = now;  // the dword's latest, where its bytes have their own
+      writes[d] = now;  // the dword's latest, where its bytes have their own
     }
     at += count;
+  }
+}
+
+// Whole dwords: what is known by its stamp alone costs a comparison, and lines that nobody wrote
+// not even that.
+template <uint32_t kDwords>
+void GlobalShadow::access_dwords(const Wave& wave, const GlobalAccess& access,
+                                 const LaneAddresses& at, uint32_t lanes, Stamp now,
+                                 Stamp horizon) {
+  Line* line = nullptr;
+  Reads* reads = nullptr;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    const uint64_t address = at.at[lane];
+    const size_t d = address / 4 % kLineDwords;
+    bool plain = address % 4 == 0 && d + kDwords <= kLineDwords;
+    if (plain && (!line || line->number != address / kLineBytes)) {
+      line = &line_at(address / kLineBytes);
+      reads = nullptr;
+    }
+    if (plain && line->writes != kNone) {
+      const Stamp* writes = writes_[line->writes].data() + d;
+      for (uint32_t i = 0; i < kDwords; ++i) plain &= writes[i] < horizon;
+    }
+    if (plain && access.kind == AccessKind::kRead) {
+      if (!reads) reads = &reads_of(*line, wave.index);
+      for (uint32_t i = 0; i < kDwords; ++i) reads->stamps[d + i] = now;
+      for (uint32_t i = 0; i < kDwords; ++i) reads->masks[d + i] = 15;
+      line->last_read = now;
+    } else if (plain && line->bytes == kNone && line->last_read < horizon) {
+      Stamp* writes = writes_of(*line) + d;
+      for (uint32_t i = 0; i < kDwords; ++i) writes[i] = now;
+    } else {
+      access_bytes(wave, access.kind, lane, address, access.bytes, now);
+      line = nullptr;  // it may have moved
+    }
   }
 }
 
@@ -123,42 +170,23 @@ void GlobalShadow::access(const Wave& wave, const GlobalAccess& access, const La
                           uint32_t lanes) {
   const Stamp horizon = log_.horizon(wave);
   const Stamp now = log_.record(wave, access.counter, access.sequence, access.kind);
-  const size_t dwords = access.bytes / 4;
-  Line* line = nullptr;
-  Reads* reads = nullptr;
+  if (access.kind != AccessKind::kAtomic) {
+    switch (access.bytes) {
+      case 4:
+        return access_dwords<1>(wave, access, at, lanes, now, horizon);
+      case 8:
+        return access_dwords<2>(wave, access, at, lanes, now, horizon);
+      case 12:
+        return access_dwords<3>(wave, access, at, lanes, now, horizon);
+      case 16:
+        return access_dwords<4>(wave, access, at, lanes, now, horizon);
+      default:
+        break;
+    }
+  }
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
-    const uint64_t address = at.at[lane];
-    const size_t d = address / 4 % kLineDwords;
-    // Whole dwords of one line, all known: one comparison each.
-    bool plain = dwords != 0 && address % 4 == 0 && d + dwords <= kLineDwords &&
-                 access.kind != AccessKind::kAtomic;
-    if (plain) {
-      if (!line || line->number != address / kLineBytes) {
-        line = &line_at(address / kLineBytes);
-        reads = nullptr;
-      }
-      for (size_t i = d; i < d + dwords; ++i) plain &= line->writes[i] < horizon;
-      if (access.kind == AccessKind::kRead) {
-        if (plain) {
-          if (!reads) reads = &reads_of(*line, wave.index);
-          for (size_t i = d; i < d + dwords; ++i) {
-            reads->stamps[i] = line->any_reads[i] = now;
-            reads->masks[i] = 15;
-          }
-        }
-      } else {
-        for (size_t i = d; i < d + dwords; ++i) plain &= line->any_reads[i] < horizon;
-        plain &= line->bytes == kNone;
-        if (plain) {
-          for (size_t i = d; i < d + dwords; ++i) line->writes[i] = now;
-        }
-      }
-    }
-    if (!plain) {
-      access_bytes(wave, access.kind, lane, address, access.bytes, now);
-      line = nullptr;  // it may have moved
-    }
+    access_bytes(wave, access.kind, lane, at.at[lane], access.bytes, now);
   }
 }
 

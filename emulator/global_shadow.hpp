@@ -44,19 +44,25 @@ class GlobalShadow {
     std::array<Stamp, kLineDwords> stamps{};
     std::array<uint8_t, kLineDwords> masks{};
   };
+  // Most lines are only read, and by one wave: the rest is made when it is needed.
   struct Line {
     uint64_t number = 0;
-    uint32_t reads = kNone;  // index of the first wave's
-    uint32_t bytes = kNone;  // index into bytes_, once a dword was written in parts
-    std::array<Stamp, kLineDwords> writes{};
-    std::array<Stamp, kLineDwords> any_reads{};
+    Stamp last_read = 0;      // by any wave, of any dword
+    uint32_t reads = kNone;   // index of the latest wave's
+    uint32_t writes = kNone;  // index into writes_, once it was written
+    uint32_t bytes = kNone;   // index into bytes_, once a dword was written in parts
   };
+  using Writes = std::array<Stamp, kLineDwords>;
   struct Slot {
     uint32_t generation = 0;
     uint32_t line = 0;
   };
 
+  template <uint32_t kDwords>
+  void access_dwords(const Wave& wave, const GlobalAccess& access, const LaneAddresses& at,
+                     uint32_t lanes, Stamp now, Stamp horizon);
   Line& line_at(uint64_t number);
+  Stamp* writes_of(Line& line);
   Reads& reads_of(Line& line, uint32_t wave);
   void forget();
   void grow();
@@ -68,6 +74,7 @@ class GlobalShadow {
   uint32_t generation_ = 0;
   std::vector<Line> lines_;
   std::vector<Reads> reads_;
+  std::vector<Writes> writes_;
   std::vector<std::array<Stamp, 128>> bytes_;
 };
 

@@ -13,9 +13,18 @@ void check_strictly(const Lanes& at, uint32_t lanes, const LdsRequest& request, 
                     Sequence sequence) {
   const uint32_t size = wave.group->lds_bytes;
   const char* verb = request.kind == AccessKind::kRead ? "loads" : "stores";
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+  uint32_t low_bits = 0;
+  bool outside = false;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint32_t active = 0u - (lanes >> i & 1);
+    low_bits |= at.v[i] & active;
+    outside |= (uint64_t{at.v[i]} + request.bytes > size) && active;
+  }
+  // Powers of two, but for the 12 bytes of b96, which are aligned to 4.
+  for (uint32_t left = outside || low_bits % request.alignment != 0 ? lanes : 0; left != 0;
+       left &= left - 1) {
     const int lane = __builtin_ctz(left);
-    if (at[lane] >= size || request.bytes > size - at[lane]) {
+    if (uint64_t{at[lane]} + request.bytes > size) {
       fault(fmt::format("lane {} {} {} bytes at {:#x} of LDS, of which the workgroup has {} bytes",
                         lane, verb, request.bytes, at[lane], size));
     }

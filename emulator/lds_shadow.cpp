@@ -100,35 +100,57 @@ void LdsShadow::access_bytes(const Wave& wave, AccessKind kind, int lane, uint32
   }
 }
 
-// Whole dwords: one comparison tells that nothing is unknown.
-template <uint32_t kDwords>
-void LdsShadow::access_dwords(const Wave& wave, AccessKind kind, const Lanes& address,
-                              uint32_t lanes, Stamp now, Stamp horizon) {
-  Stamp* reads = reads_.data() + static_cast<size_t>(wave.index) * dwords_;
-  uint8_t* masks = read_masks_.data() + static_cast<size_t>(wave.index) * dwords_;
+// Whole dwords: one comparison tells that nothing is unknown. Reads and writes only.
+template <uint32_t kDwords, AccessKind kKind>
+void LdsShadow::access_dwords(const Wave& wave, const Lanes& address, uint32_t lanes, Stamp now,
+                              Stamp horizon) {
+  const size_t mine = static_cast<size_t>(wave.index) * dwords_;
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
     const uint32_t d = address[lane] / 4;
+    Stamp* writes = writes_.data() + d;
+    Stamp* any_reads = any_reads_.data() + d;
     bool plain = address[lane] % 4 == 0;
-    if (kind == AccessKind::kRead) {
-      // Neither 0 nor at or above the horizon; a split dword is above.
-      for (uint32_t i = 0; plain && i < kDwords; ++i) plain = writes_[d + i] - 1 < horizon - 1;
-      if (plain) {
-        for (uint32_t i = 0; i < kDwords; ++i) {
-          reads[d + i] = any_reads_[d + i] = now;
-          masks[d + i] = 15;
+    if (plain) {
+      uint32_t unknown = 0;
+      for (uint32_t i = 0; i < kDwords; ++i) {
+        if constexpr (kKind == AccessKind::kRead) {
+          // 0, never written, and what is at or above the horizon, as a split dword is.
+          unknown |= static_cast<uint32_t>(writes[i] - 1 >= horizon - 1);
+        } else {
+          unknown |= static_cast<uint32_t>(writes[i] >= horizon) |
+                     static_cast<uint32_t>(any_reads[i] >= horizon);
         }
-        continue;
       }
-    } else if (kind == AccessKind::kWrite) {
-      for (uint32_t i = 0; plain && i < kDwords; ++i) {
-        plain = writes_[d + i] < horizon && any_reads_[d + i] < horizon;
-      }
-      if (plain) {
-        for (uint32_t i = 0; i < kDwords; ++i) writes_[d + i] = now;
-        continue;
-      }
+      plain = unknown == 0;
     }
+    if (!plain) {
+      access_bytes(wave, kKind, lane, address[lane], 4 * kDwords, now);
+    } else if constexpr (kKind == AccessKind::kRead) {
+      Stamp* reads = reads_.data() + mine + d;
+      uint8_t* masks = read_masks_.data() + mine + d;
+      for (uint32_t i = 0; i < kDwords; ++i) any_reads[i] = now;
+      for (uint32_t i = 0; i < kDwords; ++i) reads[i] = now;
+      for (uint32_t i = 0; i < kDwords; ++i) masks[i] = 15;
+    } else {
+      for (uint32_t i = 0; i < kDwords; ++i) writes[i] = now;
+    }
+  }
+}
+
+template <uint32_t kDwords>
+void LdsShadow::access_dwords(const Wave& wave, AccessKind kind, const Lanes& address,
+                              uint32_t lanes, Stamp now, Stamp horizon) {
+  switch (kind) {
+    case AccessKind::kRead:
+      return access_dwords<kDwords, AccessKind::kRead>(wave, address, lanes, now, horizon);
+    case AccessKind::kWrite:
+      return access_dwords<kDwords, AccessKind::kWrite>(wave, address, lanes, now, horizon);
+    case AccessKind::kAtomic:
+      break;
+  }
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
     access_bytes(wave, kind, lane, address[lane], 4 * kDwords, now);
   }
 }

@@ -30,6 +30,9 @@ struct LdsShadow {
   };
   static constexpr Stamp kSplit = 1u << 31;  // the rest is an index into split_
 
+  template <uint32_t kDwords, AccessKind kKind>
+  void access_dwords(const Wave& wave, const Lanes& address, uint32_t lanes, Stamp now,
+                     Stamp horizon);
   template <uint32_t kDwords>
   void access_dwords(const Wave& wave, AccessKind kind, const Lanes& address, uint32_t lanes,
                      Stamp now, Stamp horizon);
