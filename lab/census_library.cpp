@@ -85,9 +85,12 @@ static std::string configs_of(std::string_view name) {
   for (const std::string_view format : {"autoround_", "mxfp4_"}) {
     if (name.starts_with(format)) name.remove_prefix(format.size());
   }
-  constexpr std::string_view kBlocks = "_blocks", kSplit = "_split";
-  // An MXFP4 weight chooses between a kernel and its "_blocks" itself.
-  if (name.ends_with(kBlocks)) name.remove_suffix(kBlocks.size());
+  constexpr std::string_view kSplit = "_split";
+  // The weight chooses between a kernel and these of its kin: blocks that MXFP4 could not fold,
+  // groups of 64 or 32.
+  for (const std::string_view kin : {"_blocks", "_g64", "_g32"}) {
+    if (name.ends_with(kin)) name.remove_suffix(kin.size());
+  }
   if (name == "general") return "general";
   const bool ablation = name.starts_with("ablate_");
   if (!ablation && !name.starts_with("decode_") && !name.starts_with("prefill_")) return "";

@@ -72,7 +72,7 @@ constexpr AblationKernel kKernels[] = {
 std::span<const AblationKernel> ablation_kernels() { return kKernels; }
 
 bool takes(const AblationKernel& kernel, const WeightShape& shape, int64_t m) {
-  if (shape.format != RADIANCE_AUTOROUND_INT4 || !takes_matrix_kernels(shape)) return false;
+  if (shape.format != RADIANCE_AUTOROUND_INT4 || scale_folds(shape, true) != 1) return false;
   const int64_t most = kernel.choice.row_tiles * kTileM;
   return kernel.choice.kernel == Kernel::kPrefill || (m <= most && m > most - kTileM);
 }

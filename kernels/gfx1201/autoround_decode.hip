@@ -1,4 +1,4 @@
-// The decode kernels that ship.
+// The decode kernels that ship, for groups of 128 and more.
 #include "kernels/gfx1201/decode.hip.hpp"
 
 namespace radiance::gfx1201 {
@@ -7,7 +7,6 @@ RADIANCE_KERNEL(kThreads) void autoround_decode_r1(GemmParams p) { decode<Decode
 RADIANCE_KERNEL(kThreads) void autoround_decode_r2(GemmParams p) { decode<DecodeConfig{2}>(p); }
 RADIANCE_KERNEL(kThreads) void autoround_decode_r3(GemmParams p) { decode<DecodeConfig{3}>(p); }
 RADIANCE_KERNEL(kThreads) void autoround_decode_r4(GemmParams p) { decode<DecodeConfig{4}>(p); }
-
 RADIANCE_KERNEL(kThreads) void autoround_decode_r1_split(GemmParams p) {
   decode<DecodeConfig{1, true}>(p);
 }

@@ -1,4 +1,4 @@
-// The prefill kernels that ship.
+// The prefill kernels that ship, for groups of 128 and more.
 #include "kernels/gfx1201/prefill.hip.hpp"
 
 namespace radiance::gfx1201 {

@@ -56,8 +56,10 @@ class Gfx1201Backend final : public Backend {
   explicit Gfx1201Backend(HipDevice& device)
       : device_(device),
         decode_(device, image("autoround_decode")),
-        decode_baseline_(device, image("autoround_decode_baseline")),
+        decode_groups_(device, image("autoround_decode_groups")),
         prefill_(device, image("autoround_prefill")),
+        prefill_groups_(device, image("autoround_prefill_groups")),
+        decode_baseline_(device, image("autoround_decode_baseline")),
         prefill_baseline_(device, image("autoround_prefill_baseline")),
         quantize_(device, image("quantize_activations")),
         general_(device, image("general")),
@@ -65,8 +67,10 @@ class Gfx1201Backend final : public Backend {
         peak_(device, image("peak_probe")),
         ablation_(device, image("ablation")),
         mxfp4_(device),
-        shipped_(matrix_kernels(decode_, prefill_, "")),
-        baseline_(matrix_kernels(decode_baseline_, prefill_baseline_, "_baseline")),
+        shipped_{matrix_kernels(decode_, prefill_, "", ""),
+                 matrix_kernels(decode_groups_, prefill_groups_, "", "_g64"),
+                 matrix_kernels(decode_groups_, prefill_groups_, "", "_g32")},
+        baseline_(matrix_kernels(decode_baseline_, prefill_baseline_, "_baseline", "")),
         group_fold_function_(prefill_baseline_.function("autoround_prefill_baseline_n2_group")),
         quantize_function_(quantize_.function("quantize_activations")),
         row_sums_function_(quantize_.function("row_sums")),
@@ -84,7 +88,7 @@ class Gfx1201Backend final : public Backend {
 
   size_t packed_bytes(const WeightShape& shape) const override {
     if (shape.format == RADIANCE_MXFP4) return gfx1201::mxfp4_layout(shape).bytes;
-    return sizeof(PackedHeader) + gfx1201::packed_payload_bytes(shape);
+    return sizeof(PackedHeader) + gfx1201::packed_payload_bytes(shape, folds(shape));
   }
 
   void pack(const WeightShape& shape, const radiance_weight_desc& weight, void* packed) override {
@@ -94,15 +98,17 @@ class Gfx1201Backend final : public Backend {
       gfx1201::pack_mxfp4(shape, weight.codes, weight.scales, traits_.keeps_subnormals, header,
                           host.data());
     } else {
-      header.scales_offset = sizeof(PackedHeader) + gfx1201::packed_scales_offset(shape);
-      gfx1201::pack_payload(shape, weight.codes, weight.scales, host.data() + sizeof(PackedHeader));
+      header.scales_offset =
+          sizeof(PackedHeader) + gfx1201::packed_scales_offset(shape, folds(shape));
+      gfx1201::pack_payload(shape, folds(shape), weight.codes, weight.scales,
+                            host.data() + sizeof(PackedHeader));
     }
     std::memcpy(host.data(), &header, sizeof(header));
     device_.upload(packed, host.data(), host.size());
   }
 
   size_t workspace_bytes(const WeightShape& shape, int64_t max_m) const override {
-    return static_cast<size_t>(gfx1201::lay_out_workspace(shape, max_m).bytes);
+    return static_cast<size_t>(gfx1201::lay_out_workspace(shape, max_m, traits_).bytes);
   }
 
   Plan plan(const WeightShape& shape, int64_t m) const override {
@@ -140,7 +146,7 @@ class Gfx1201Backend final : public Backend {
   void forward(const PackedHeader& header, const void* packed, const ForwardCall& call) override {
     const WeightShape shape = header.shape();
     const Choice choice = gfx1201::choose(shape, call.gemm.m, traits_, call.gemm.config);
-    const Workspace where = gfx1201::lay_out_workspace(shape, call.gemm.m);
+    const Workspace where = gfx1201::lay_out_workspace(shape, call.gemm.m, traits_);
     auto* workspace = static_cast<uint8_t*>(call.gemm.workspace);
     QuantizeCall quantize;
     quantize.m = call.gemm.m;
@@ -209,15 +215,15 @@ class Gfx1201Backend final : public Backend {
   static const void* image(const char* name) { return gfx1201::code_object(name).data(); }
 
   static MatrixKernels matrix_kernels(const HipModule& decode, const HipModule& prefill,
-                                      const std::string& kind) {
+                                      const std::string& kind, const std::string& group) {
     MatrixKernels kernels{};
     for (int tiles = 1; tiles <= gfx1201::kMaxRowTiles; ++tiles) {
       const std::string name = "autoround_decode" + kind + "_r" + std::to_string(tiles);
-      kernels.decode[tiles - 1][0] = decode.function(name.c_str());
-      kernels.decode[tiles - 1][1] = decode.function((name + "_split").c_str());
+      kernels.decode[tiles - 1][0] = decode.function((name + group).c_str());
+      kernels.decode[tiles - 1][1] = decode.function((name + "_split" + group).c_str());
     }
     for (const int tiles : {2, 4}) {
-      const std::string name = "autoround_prefill" + kind + "_n" + std::to_string(tiles);
+      const std::string name = "autoround_prefill" + kind + "_n" + std::to_string(tiles) + group;
       kernels.prefill[tiles / 4] = prefill.function(name.c_str());
     }
     return kernels;
@@ -269,7 +275,7 @@ class Gfx1201Backend final : public Backend {
     const WeightShape shape = header.shape();
     const auto* base = static_cast<const uint8_t*>(packed);
     auto* workspace = static_cast<uint8_t*>(call.workspace);
-    const Workspace where = gfx1201::lay_out_workspace(shape, call.m);
+    const Workspace where = gfx1201::lay_out_workspace(shape, call.m, traits_);
     GemmParams params{};
     params.codes = base + header.codes_offset;
     params.scales = reinterpret_cast<const uint16_t*>(base + header.scales_offset);
@@ -304,12 +310,17 @@ class Gfx1201Backend final : public Backend {
     launch(device_,
            instead != nullptr ? instead
            : mxfp4            ? mxfp4_.function(choice, gfx1201::is_folded(header))
-                              : int4_function(choice),
+                              : int4_function(choice, folds(shape)),
            how, parameters);
   }
 
-  hip::Function int4_function(const Choice& choice) const {
-    const MatrixKernels& kernels = choice.baseline ? baseline_ : shipped_;
+  int folds(const WeightShape& shape) const {
+    return gfx1201::scale_folds(shape, traits_.keeps_subnormals);
+  }
+
+  hip::Function int4_function(const Choice& choice, int folds) const {
+    // Of one, two or four scales a slab.
+    const MatrixKernels& kernels = choice.baseline ? baseline_ : shipped_[folds / 2];
     if (choice.kernel == Kernel::kDecode) {
       return kernels.decode[choice.row_tiles - 1][choice.split > 1 ? 1 : 0];
     }
@@ -356,10 +367,10 @@ class Gfx1201Backend final : public Backend {
   }
 
   HipDevice& device_;
-  HipModule decode_, decode_baseline_, prefill_, prefill_baseline_, quantize_, general_, stream_,
-      peak_, ablation_;
+  HipModule decode_, decode_groups_, prefill_, prefill_groups_, decode_baseline_, prefill_baseline_,
+      quantize_, general_, stream_, peak_, ablation_;
   gfx1201::Mxfp4Kernels mxfp4_;
-  MatrixKernels shipped_, baseline_;
+  MatrixKernels shipped_[3], baseline_;
   hip::Function group_fold_function_, quantize_function_, row_sums_function_, general_function_,
       stream_function_, peak_function_;
   std::unique_ptr<HardwareProbes> probes_;

@@ -67,6 +67,7 @@ struct RowMover {
 template <DecodeConfig kConfig>
 RADIANCE_DEVICE void decode(const GemmParams& p) {
   constexpr int kRowTiles = kConfig.row_tiles;
+  constexpr int kFolds = kConfig.folds;
   constexpr u32 kBufferBytes = kRowTiles * kRowTileBytes;
   RADIANCE_SHARED static u8 rows[2 * kBufferBytes] __attribute__((aligned(16)));
 
@@ -81,20 +82,20 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
 
   GlobalBytes codes = global_bytes(p.codes) + (static_cast<i64>(tile) * slabs + begin) * kTileBytes;
   GlobalBytes scales =
-      global_bytes(p.scales) + (static_cast<i64>(tile) * slabs + begin) * (kTileN * 2);
+      global_bytes(p.scales) + (static_cast<i64>(tile) * slabs + begin) * (kTileN * kFolds * 2);
   GlobalBytes xq = global_bytes(p.xq) + static_cast<i64>(begin) * kSlabK;
   RowMover<kRowTiles> mover(p);
-  u32 code_offset = lane * 16, scale_offset = lane % 16 * 2;
+  u32 code_offset = lane * 16, scale_offset = lane % 16 * (kFolds * 2);
 
   RowShare<kRowTiles> share;
   u32x4 words[2];
-  u16 scale_bits;
+  ScaleRun<kFolds> scale_run;
   const auto load_slab = [&] {
     keep_scalar(xq);
     keep_scalar(codes);
     keep_scalar(scales);
     // Loads return in order: what is used first comes first.
-    scale_bits = load_at<u16>(scales, scale_offset);
+    scale_run = load_at<ScaleRun<kFolds>>(scales, scale_offset);
     schedule_barrier();
     mover.load(xq, share);
     words[0] = load_at<u32x4>(codes, code_offset);
@@ -113,15 +114,18 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
       const u32 word = words[step / 4][step % 4];
       weights[step] = unpack_signed(word);
     }
-    const float scale = static_cast<float>(__builtin_bit_cast(_Float16, scale_bits));
-    f32x2 scale_pair = {scale, scale};
-    // Two neighbouring registers: the sums' multiply-adds can then be issued in pairs.
-    asm("" : "+v"(scale_pair));
+    f32x2 scale[kFolds];
+#pragma unroll
+    for (int fold = 0; fold < kFolds; ++fold) {
+      scale[fold] = f32x2{scale_run.value(fold), scale_run.value(fold)};
+      // Two neighbouring registers: the sums' multiply-adds can then be issued in pairs.
+      asm("" : "+v"(scale[fold]));
+    }
     schedule_barrier();
     // The last slab loads itself again.
     const u32 step_on = slab + 1 < end ? 1 : 0;
     codes += step_on * kTileBytes;
-    scales += step_on * (kTileN * 2);
+    scales += step_on * (kTileN * kFolds * 2);
     xq += step_on * kSlabK;
     load_slab();
     lds_await();
@@ -129,16 +133,21 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
     const u8* operands = rows + buffer + lane * 16;
 #pragma unroll
     for (int i = 0; i < kRowTiles; ++i) {
-      f32x8 group = {};
+      constexpr int kPairs = kSteps / 2 / kFolds;
 #pragma unroll
-      for (int pair = 0; pair < kSteps / 2; ++pair) {
-        const u32x4 a = *reinterpret_cast<const u32x4*>(operands + i * kRowTileBytes + pair * 512);
-        group = wmma(first_step(a), weights[2 * pair], group);
-        group = wmma(second_step(a), weights[2 * pair + 1], group);
-      }
+      for (int fold = 0; fold < kFolds; ++fold) {
+        f32x8 group = {};
 #pragma unroll
-      for (int r = 0; r < 8; ++r) {
-        sum[i][0][r] = __builtin_fmaf(group[r], scale_pair[r % 2], sum[i][0][r]);
+        for (int pair = fold * kPairs; pair < (fold + 1) * kPairs; ++pair) {
+          const u32x4 a =
+              *reinterpret_cast<const u32x4*>(operands + i * kRowTileBytes + pair * 512);
+          group = wmma(first_step(a), weights[2 * pair], group);
+          group = wmma(second_step(a), weights[2 * pair + 1], group);
+        }
+#pragma unroll
+        for (int r = 0; r < 8; ++r) {
+          sum[i][0][r] = __builtin_fmaf(group[r], scale[fold][r % 2], sum[i][0][r]);
+        }
       }
     }
     buffer ^= kBufferBytes;

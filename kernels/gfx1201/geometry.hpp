@@ -14,8 +14,8 @@
 // bits 1..3 a magnitude, see unpack.hip.hpp. The even nibbles of a word are the step's bytes 0..3,
 // the odd ones 4..7.
 //
-// Scales: fp16 [n / 16][slab][16]; a group is a multiple of a slab, or all of k. Features past n
-// have value and scale 0.
+// Scales: fp16 [n / 16][slab][16 features][folds]. folds is 1 where a group is a multiple of a
+// slab, else the groups of a slab: 2 of 64, 4 of 32. Features past n have value and scale 0.
 #pragma once
 
 #include "numerics/host_device.hpp"
@@ -124,6 +124,7 @@ constexpr int kMaxRowTiles = 4;
 struct DecodeConfig {
   int row_tiles = 1;   // of 16 rows
   bool split = false;  // K is divided among gridDim.y workgroups
+  int folds = 1;       // scales of a slab and feature
 };
 
 // Sums that one workgroup hands to the last of its split.
@@ -141,6 +142,7 @@ constexpr int kPrefillRowTiles = kPrefillM / kTileM / kPrefillRowWaves;  // of a
 struct PrefillConfig {
   int column_tiles = 2;  // of a wave
   int stage_k = 128;     // k in LDS at a time, 64 or 128
+  int folds = 1;         // scales of a slab and feature
 };
 
 RADIANCE_HOST_DEVICE constexpr int prefill_n(int column_tiles) {

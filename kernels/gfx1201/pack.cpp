@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "kernels/gfx1201/geometry.hpp"
-#include "kernels/gfx1201/policy.hpp"
 #include "numerics/int4.hpp"
 
 namespace radiance::gfx1201 {
@@ -41,40 +40,46 @@ void pack_tile(const WeightShape& shape, const uint32_t* codes, int64_t n0, int6
   }
 }
 
+// The scales of a tile: [16 features][folds].
+void pack_scales(const WeightShape& shape, int folds, const uint16_t* scales, int64_t n0,
+                 int64_t k0, uint8_t* tile) {
+  for (int i = 0; i < kTileN; ++i) {
+    for (int fold = 0; fold < folds; ++fold) {
+      const int64_t group = (k0 + fold * (kSlabK / folds)) / shape.group;
+      const uint16_t scale = n0 + i < shape.n ? scales[group * shape.n + n0 + i] : uint16_t{0};
+      std::memcpy(tile + (i * folds + fold) * 2, &scale, 2);
+    }
+  }
+}
+
 }  // namespace
 
-size_t packed_scales_offset(const WeightShape& shape) {
-  if (takes_matrix_kernels(shape)) {
-    return static_cast<size_t>(tiles_of(shape) * slabs_of(shape) * kTileBytes);
-  }
+size_t packed_scales_offset(const WeightShape& shape, int folds) {
+  if (folds != 0) return static_cast<size_t>(tiles_of(shape) * slabs_of(shape) * kTileBytes);
   return round_up_256(static_cast<size_t>(shape.n * (shape.k / kCodesPerWord) * 4));
 }
 
-size_t packed_payload_bytes(const WeightShape& shape) {
-  const int64_t scales = takes_matrix_kernels(shape) ? tiles_of(shape) * slabs_of(shape) * kTileN
-                                                     : shape.groups() * shape.n;
-  return packed_scales_offset(shape) + static_cast<size_t>(scales * 2);
+size_t packed_payload_bytes(const WeightShape& shape, int folds) {
+  const int64_t scales =
+      folds != 0 ? tiles_of(shape) * slabs_of(shape) * kTileN * folds : shape.groups() * shape.n;
+  return packed_scales_offset(shape, folds) + static_cast<size_t>(scales * 2);
 }
 
-void pack_payload(const WeightShape& shape, const void* codes, const void* scales,
+void pack_payload(const WeightShape& shape, int folds, const void* codes, const void* scales,
                   uint8_t* payload) {
-  uint8_t* packed_scales = payload + packed_scales_offset(shape);
-  if (!takes_matrix_kernels(shape)) {
+  uint8_t* packed_scales = payload + packed_scales_offset(shape, folds);
+  if (folds == 0) {
     std::memcpy(payload, codes, static_cast<size_t>(shape.n * (shape.k / kCodesPerWord) * 4));
     std::memcpy(packed_scales, scales, static_cast<size_t>(shape.groups() * shape.n * 2));
     return;
   }
-  const auto* from = static_cast<const uint16_t*>(scales);
   for (int64_t tile = 0; tile < tiles_of(shape); ++tile) {
     for (int64_t slab = 0; slab < slabs_of(shape); ++slab) {
       const int64_t at = tile * slabs_of(shape) + slab;
       pack_tile(shape, static_cast<const uint32_t*>(codes), tile * kTileN, slab * kSlabK,
                 payload + at * kTileBytes);
-      uint16_t tile_scales[kTileN] = {};
-      for (int64_t i = 0; i < kTileN && tile * kTileN + i < shape.n; ++i) {
-        tile_scales[i] = from[slab * kSlabK / shape.group * shape.n + tile * kTileN + i];
-      }
-      std::memcpy(packed_scales + at * kTileN * 2, tile_scales, sizeof(tile_scales));
+      pack_scales(shape, folds, static_cast<const uint16_t*>(scales), tile * kTileN, slab * kSlabK,
+                  packed_scales + at * kTileN * folds * 2);
     }
   }
 }

@@ -6,12 +6,14 @@
 
 namespace radiance::gfx1201 {
 
+// folds: scale_folds() of policy.hpp.
+
 // Bytes behind the header, and where the scales begin in them.
-size_t packed_payload_bytes(const WeightShape& shape);
-size_t packed_scales_offset(const WeightShape& shape);
+size_t packed_payload_bytes(const WeightShape& shape, int folds);
+size_t packed_scales_offset(const WeightShape& shape, int folds);
 
 // Writes the payload into host memory. codes: [k / 8][n] words, scales: fp16 [groups][n].
-void pack_payload(const WeightShape& shape, const void* codes, const void* scales,
+void pack_payload(const WeightShape& shape, int folds, const void* codes, const void* scales,
                   uint8_t* payload);
 
 }  // namespace radiance::gfx1201

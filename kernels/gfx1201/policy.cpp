@@ -73,15 +73,16 @@ void add_prefill(Choices& all, int column_tiles, bool baseline, bool group_fold 
 
 Choices choices(const WeightShape& shape, int64_t m, const Traits& traits) {
   Choices all;
-  if (!takes_matrix_kernels(shape)) {
+  const int folds = scale_folds(shape, traits.keeps_subnormals);
+  if (folds == 0) {
     all.add(Choice{});
     return all;
   }
   const int wide = m >= wide_prefill_rows(traits.units) ? 4 : 2;
   for (const bool baseline : {false, true}) {
-    // MXFP4 has one structure; without subnormals less of it is folded.
-    const bool mxfp4 = shape.format == RADIANCE_MXFP4;
-    if (mxfp4 ? baseline : !baseline && !traits.keeps_subnormals) continue;
+    // MXFP4 and groups below 128 have one structure; without subnormals less of MXFP4 is folded.
+    const bool one_structure = shape.format == RADIANCE_MXFP4 || folds > 1;
+    if (one_structure ? baseline : !baseline && !traits.keeps_subnormals) continue;
     if (m <= kDecodeRows) add_decode(all, shape, m, traits.units, baseline);
     add_prefill(all, wide, baseline);
     add_prefill(all, 6 - wide, baseline);
@@ -134,9 +135,11 @@ std::string config_name(const Choice& choice) {
   return "general";
 }
 
-bool takes_matrix_kernels(const WeightShape& shape) {
-  const bool group_fits = shape.format == RADIANCE_MXFP4 || shape.group % kSlabK == 0;
-  return group_fits && shape.k % kSlabK == 0 && shape.k <= kMaxK && shape.n <= kMaxN;
+int scale_folds(const WeightShape& shape, bool keeps_subnormals) {
+  if (shape.k % kSlabK != 0 || shape.k > kMaxK || shape.n > kMaxN) return 0;
+  if (shape.format == RADIANCE_MXFP4 || shape.group % kSlabK == 0) return 1;
+  if (shape.group != 64 && shape.group != 32) return 0;
+  return keeps_subnormals ? static_cast<int>(kSlabK / shape.group) : 0;
 }
 
 // Splitting K fills the machine and pays with partial sums. Fitted to nine measured cells at 64
@@ -146,7 +149,8 @@ bool takes_matrix_kernels(const WeightShape& shape) {
 // measured one in all nine.
 double decode_cost(const WeightShape& shape, int64_t m, int split, int units) {
   const auto n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
-  const double scales = shape.format == RADIANCE_MXFP4 ? n * k / 32 : n * k / kSlabK * 2;
+  const double scales =
+      shape.format == RADIANCE_MXFP4 ? n * k / 32 : n * static_cast<double>(shape.groups()) * 2;
   const double weights = n * k / 2 + scales;
   const double blocks = static_cast<double>(decode_blocks(shape) * split);
   const double share = units / (2 * blocks);
@@ -177,11 +181,11 @@ Choice choose(const WeightShape& shape, int64_t m, const Traits& traits, const c
                                              names);
 }
 
-Workspace lay_out_workspace(const WeightShape& shape, int64_t m) {
+Workspace lay_out_workspace(const WeightShape& shape, int64_t m, const Traits& traits) {
   constexpr int64_t kAlignment = 256;
   Workspace w;
   int64_t partial_bytes = 0;
-  if (takes_matrix_kernels(shape)) {
+  if (scale_folds(shape, traits.keeps_subnormals) != 0) {
     w.partials = round_up(decode_blocks(shape) * 4, kAlignment);
     int split = 1;
     for (const int parts : kSplits) {

@@ -31,9 +31,11 @@ struct Choice {
 // "decode/r2/s4", "decode/baseline/r2/s4", "prefill/n2", "prefill/baseline/n2/group", "general".
 std::string config_name(const Choice& choice);
 
-// Whether the matrix kernels take a weight: k a multiple of 128, and groups too (but for MXFP4).
-// Others are packed for the general kernels.
-bool takes_matrix_kernels(const WeightShape& shape);
+// How many scales a slab and feature have for the matrix kernels: 1 for groups that are multiples
+// of 128 (also for MXFP4, whose blocks have a layout of their own), 2 and 4 for groups of 64 and
+// 32; 0 if only the general kernels take the weight, which they do in the checkpoint's order.
+// Without subnormals there are matrix kernels for groups of 128 alone.
+int scale_folds(const WeightShape& shape, bool keeps_subnormals);
 
 // The largest row stride of an output, in elements, that the matrix kernels' 32-bit offsets reach.
 constexpr int64_t kMaxOutputStride = int64_t{1} << 26;
@@ -53,6 +55,6 @@ Choice choose(const WeightShape& shape, int64_t m, const Traits& traits, const c
 struct Workspace {
   int64_t counters = 0, partials = 0, scales = 0, xq = 0, bytes = 0;
 };
-Workspace lay_out_workspace(const WeightShape& shape, int64_t m);
+Workspace lay_out_workspace(const WeightShape& shape, int64_t m, const Traits& traits);
 
 }  // namespace radiance::gfx1201

@@ -24,6 +24,8 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
   constexpr int kColumnTiles = kConfig.column_tiles;
   constexpr int kStageK = kConfig.stage_k;
   constexpr int kStages = kSlabK / kStageK;  // of a slab
+  constexpr int kFolds = kConfig.folds;
+  constexpr int kStageFolds = kFolds > kStages ? kFolds / kStages : 1;  // scales of a stage
   constexpr int kPairs = kStageK / (2 * kStepK);
   constexpr int kChunks = kStageK / 16;  // 16-byte chunks of a row
   constexpr int kRowChunks = kPrefillM * kChunks / kThreads;
@@ -66,13 +68,15 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
 
   // Scales of this wave's features.
   const u32 wave_tile = wave % kPrefillColumnWaves * kColumnTiles;
-  GlobalBytes scales = global_bytes(p.scales) + static_cast<i64>(tile0) * slabs * (kTileN * 2);
+  GlobalBytes scales =
+      global_bytes(p.scales) + static_cast<i64>(tile0) * slabs * (kTileN * kFolds * 2);
   u32 scale_offset[kColumnTiles];
 #pragma unroll
   for (int j = 0; j < kColumnTiles; ++j) {
     const u32 tile = tile0 + wave_tile + static_cast<u32>(j);
     scale_offset[j] =
-        ((tile < last_tile ? tile : last_tile) - tile0) * slabs * (kTileN * 2) + lane % 16 * 2;
+        ((tile < last_tile ? tile : last_tile) - tile0) * slabs * (kTileN * kFolds * 2) +
+        lane % 16 * (kFolds * 2);
   }
 
   const u8* const get_rows =
@@ -82,14 +86,14 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
   f32x8 sum[kPrefillRowTiles][kColumnTiles] = {};
   lds_arrive();
   for (u32 slab = 0; slab < slabs; ++slab) {
-    u16 scale_bits[kColumnTiles];
-    f32x2 scale[kColumnTiles];
+    ScaleRun<kFolds> scale_run[kColumnTiles];
+    f32x2 scale[kColumnTiles][kStageFolds];
 #pragma unroll
     for (int stage = 0; stage < kStages; ++stage) {
       if (stage == 0) {
 #pragma unroll
         for (int j = 0; j < kColumnTiles; ++j)
-          scale_bits[j] = load_at<u16>(scales, scale_offset[j]);
+          scale_run[j] = load_at<ScaleRun<kFolds>>(scales, scale_offset[j]);
       }
       const u32x4 words = load_at<u32x4>(codes, code_offset, stage * (kTileBytes / kStages));
       u32x4 rows[kRowChunks];
@@ -115,13 +119,16 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
         *reinterpret_cast<u32x4*>(put_row + i * static_cast<int>(kRowsAtOnce / 16 * kTileStage)) =
             rows[i];
       }
-      if (stage == 0) {
+      if (stage == 0 || kFolds > 1) {
 #pragma unroll
         for (int j = 0; j < kColumnTiles; ++j) {
-          const float s = static_cast<float>(__builtin_bit_cast(_Float16, scale_bits[j]));
-          scale[j] = f32x2{s, s};
-          // Two neighbouring registers: the multiply-adds can then be issued in pairs.
-          asm("" : "+v"(scale[j]));
+#pragma unroll
+          for (int fold = 0; fold < kStageFolds; ++fold) {
+            const float s = scale_run[j].value(kFolds > 1 ? stage * kStageFolds + fold : 0);
+            scale[j][fold] = f32x2{s, s};
+            // Two neighbouring registers: the multiply-adds can then be issued in pairs.
+            asm("" : "+v"(scale[j][fold]));
+          }
         }
       }
       lds_barrier();
@@ -147,33 +154,37 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
 #pragma unroll
       for (int i = 0; i < kPrefillRowTiles; ++i) {
         if (i + 1 < kPrefillRowTiles) load_rows(i + 1, a[(i + 1) % 2]);
-        f32x8 part[kColumnTiles] = {};
 #pragma unroll
-        for (int pair = 0; pair < kPairs; ++pair) {
+        for (int fold = 0; fold < kStageFolds; ++fold) {
+          constexpr int kFoldPairs = kPairs / kStageFolds;
+          f32x8 part[kColumnTiles] = {};
+#pragma unroll
+          for (int pair = fold * kFoldPairs; pair < (fold + 1) * kFoldPairs; ++pair) {
+#pragma unroll
+            for (int j = 0; j < kColumnTiles; ++j) {
+              part[j] = wmma(first_step(a[i % 2][pair]), first_step(weights[j][pair]), part[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < kColumnTiles; ++j) {
+              part[j] = wmma(second_step(a[i % 2][pair]), second_step(weights[j][pair]), part[j]);
+            }
+          }
+          schedule_barrier();
 #pragma unroll
           for (int j = 0; j < kColumnTiles; ++j) {
-            part[j] = wmma(first_step(a[i % 2][pair]), first_step(weights[j][pair]), part[j]);
-          }
 #pragma unroll
-          for (int j = 0; j < kColumnTiles; ++j) {
-            part[j] = wmma(second_step(a[i % 2][pair]), second_step(weights[j][pair]), part[j]);
+            for (int r = 0; r < 8; ++r) {
+              sum[i][j][r] = __builtin_fmaf(part[j][r], scale[j][fold][r % 2], sum[i][j][r]);
+            }
           }
+          schedule_barrier();
         }
-        schedule_barrier();
-#pragma unroll
-        for (int j = 0; j < kColumnTiles; ++j) {
-#pragma unroll
-          for (int r = 0; r < 8; ++r) {
-            sum[i][j][r] = __builtin_fmaf(part[j][r], scale[j][r % 2], sum[i][j][r]);
-          }
-        }
-        schedule_barrier();
       }
       lds_arrive();
     }
     xq += kSlabK;
     codes += kTileBytes;
-    scales += kTileN * 2;
+    scales += kTileN * kFolds * 2;
     keep_scalar(xq);
     keep_scalar(codes);
     keep_scalar(scales);

@@ -26,6 +26,15 @@ struct WordRun {
   u32 word[kWords];
 };
 
+// fp16 scales of a feature and slab, loaded at once.
+template <int kFolds>
+struct alignas(2 * kFolds) ScaleRun {
+  u16 bits[kFolds];
+  RADIANCE_DEVICE float value(int fold) const {
+    return static_cast<float>(__builtin_bit_cast(_Float16, bits[fold]));
+  }
+};
+
 RADIANCE_DEVICE u32 thread_index() { return __builtin_amdgcn_workitem_id_x(); }
 RADIANCE_DEVICE u32 block_x() { return __builtin_amdgcn_workgroup_id_x(); }
 RADIANCE_DEVICE u32 block_y() { return __builtin_amdgcn_workgroup_id_y(); }

@@ -202,10 +202,22 @@ TEST(Gfx1201Gemm, PrefillMatchesAnFp64Sum) {
   }
 }
 
+TEST(Gfx1201Gemm, GroupsOf64And32MatchAnFp64Sum) {
+  std::mt19937 rng(10);
+  for (const int64_t group : {64, 32}) {
+    for (const int64_t m : {7, 32, 40, 64}) {
+      EXPECT_EQ(check_configs(make_problem(rng, m, 150, 640, group)).size(), 5u);
+      if (HasFatalFailure()) return;
+    }
+    EXPECT_EQ(check_configs(make_problem(rng, 300, 200, 384, group)).size(), 2u);
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST(Gfx1201Gemm, GeneralMatchesAnFp64Sum) {
   std::mt19937 rng(8);
   for (const auto& [k, group] :
-       {std::pair<int64_t, int64_t>{256, 32}, {320, 64}, {200, 128}, {1000, 1000}, {72, 40}}) {
+       {std::pair<int64_t, int64_t>{256, 16}, {320, 64}, {200, 128}, {1000, 1000}, {72, 40}}) {
     for (const int64_t m : {1, 9}) {
       EXPECT_EQ(check_configs(make_problem(rng, m, 130, k, group)),
                 std::set<std::string>{"general"});

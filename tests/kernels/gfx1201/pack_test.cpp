@@ -34,22 +34,24 @@ struct Weight {
   std::vector<uint32_t> codes;
   std::vector<uint16_t> scales;
   std::vector<uint8_t> payload;
+  int folds = 0;
 };
 
 Weight random_weight(int64_t n, int64_t k, int64_t group) {
   std::mt19937 rng(static_cast<unsigned>(n + k + group));
-  Weight w{{RADIANCE_AUTOROUND_INT4, n, k, group}, {}, {}, {}};
+  Weight w{{RADIANCE_AUTOROUND_INT4, n, k, group}, {}, {}, {}, 0};
   w.codes.resize(static_cast<size_t>(k / 8 * n));
   w.scales.resize(static_cast<size_t>(w.shape.groups() * n));
   for (auto& c : w.codes) c = static_cast<uint32_t>(rng());
   for (auto& s : w.scales) s = static_cast<uint16_t>(rng() & 0xbfff);
-  w.payload.assign(packed_payload_bytes(w.shape), 0xee);
-  pack_payload(w.shape, w.codes.data(), w.scales.data(), w.payload.data());
+  w.folds = scale_folds(w.shape, true);
+  w.payload.assign(packed_payload_bytes(w.shape, w.folds), 0xee);
+  pack_payload(w.shape, w.folds, w.codes.data(), w.scales.data(), w.payload.data());
   return w;
 }
 
 TEST(Gfx1201Pack, EveryCodeHasItsValueInItsPlace) {
-  for (const int64_t group : {128, 256, 384}) {
+  for (const int64_t group : {128, 256, 384, 64, 32}) {
     const Weight w = random_weight(150, 384, group);
     const int64_t slabs = 3;
     for (int64_t n = 0; n < 160; ++n) {
@@ -61,28 +63,29 @@ TEST(Gfx1201Pack, EveryCodeHasItsValueInItsPlace) {
                 : 0;
         ASSERT_EQ(from_zigzag(packed_nibble(w.shape, w.payload, n, k)), value) << n << " " << k;
       }
-      for (int64_t slab = 0; slab < slabs; ++slab) {
+      for (int64_t k = 0; k < w.shape.k; k += kSlabK / w.folds) {
+        const int64_t slab = k / kSlabK, fold = k % kSlabK * w.folds / kSlabK;
         uint16_t scale;
         std::memcpy(&scale,
-                    w.payload.data() + packed_scales_offset(w.shape) +
-                        ((n / kTileN * slabs + slab) * kTileN + n % kTileN) * 2,
+                    w.payload.data() + packed_scales_offset(w.shape, w.folds) +
+                        (((n / kTileN * slabs + slab) * kTileN + n % kTileN) * w.folds + fold) * 2,
                     2);
-        const int64_t g = slab * kSlabK / group;
-        ASSERT_EQ(scale, n < w.shape.n ? w.scales[static_cast<size_t>(g * w.shape.n + n)] : 0);
+        ASSERT_EQ(scale,
+                  n < w.shape.n ? w.scales[static_cast<size_t>(k / group * w.shape.n + n)] : 0);
       }
     }
   }
 }
 
 TEST(Gfx1201Pack, OthersKeepTheCheckpointsOrder) {
-  for (const auto& [k, group] : {std::pair<int64_t, int64_t>{256, 64}, {136, 136}, {264, 128}}) {
+  for (const auto& [k, group] : {std::pair<int64_t, int64_t>{256, 40}, {136, 136}, {264, 128}}) {
     const Weight w = random_weight(40, k, group);
-    ASSERT_FALSE(takes_matrix_kernels(w.shape));
+    ASSERT_EQ(w.folds, 0);
     EXPECT_EQ(std::memcmp(w.payload.data(), w.codes.data(), w.codes.size() * 4), 0);
-    EXPECT_EQ(std::memcmp(w.payload.data() + packed_scales_offset(w.shape), w.scales.data(),
-                          w.scales.size() * 2),
+    EXPECT_EQ(std::memcmp(w.payload.data() + packed_scales_offset(w.shape, w.folds),
+                          w.scales.data(), w.scales.size() * 2),
               0);
-    EXPECT_EQ(w.payload.size(), packed_scales_offset(w.shape) + w.scales.size() * 2);
+    EXPECT_EQ(w.payload.size(), packed_scales_offset(w.shape, w.folds) + w.scales.size() * 2);
   }
 }
 

@@ -55,13 +55,16 @@ TEST(Gfx1201Policy, WhatTheMatrixKernelsDoNotTakeIsGeneral) {
   const auto config = [](int64_t n, int64_t k, int64_t group) {
     return config_name(planned({RADIANCE_AUTOROUND_INT4, n, k, group}, 3));
   };
-  EXPECT_EQ(config(64, 256, 64), "general");
-  EXPECT_EQ(config(64, 256, 32), "general");
+  EXPECT_EQ(config(64, 256, 16), "general");
+  EXPECT_EQ(config(64, 256, 96), "general");
+  EXPECT_EQ(config(64, 320, 64), "general");
   EXPECT_EQ(config(64, 320, 128), "general");  // a short last group
   EXPECT_EQ(config(64, 72, 72), "general");
   EXPECT_EQ(config(64, int64_t{1} << 24, 128), "general");
   EXPECT_NE(config(64, 256, 256), "general");
   EXPECT_NE(config(1, 128, 128), "general");
+  EXPECT_NE(config(64, 256, 64), "general");
+  EXPECT_NE(config(64, 256, 32), "general");
 }
 
 TEST(Gfx1201Policy, ADeviceThatFlushesSubnormalsGetsTheTable) {
@@ -72,6 +75,17 @@ TEST(Gfx1201Policy, ADeviceThatFlushesSubnormalsGetsTheTable) {
       EXPECT_NE(plan.reason.find("subnormals"), std::string::npos) << plan.reason;
     }
   }
+}
+
+TEST(Gfx1201Policy, GroupsBelow128HaveNoOtherStructure) {
+  const WeightShape shape{RADIANCE_AUTOROUND_INT4, 5120, 5120, 64};
+  for (const Plan& plan : plans(shape, 3, {})) {
+    EXPECT_EQ(plan.config.find("baseline"), std::string::npos) << plan.config;
+  }
+  EXPECT_EQ(scale_folds(shape, true), 2);
+  EXPECT_EQ(scale_folds({RADIANCE_AUTOROUND_INT4, 5120, 5120, 32}, true), 4);
+  EXPECT_EQ(scale_folds({RADIANCE_AUTOROUND_INT4, 5120, 5120, 256}, true), 1);
+  EXPECT_EQ(config_name(choose(shape, 3, {64, false}, nullptr)), "general");
 }
 
 TEST(Gfx1201Policy, NamesFindTheirChoiceAndNoOther) {
@@ -100,7 +114,7 @@ TEST(Gfx1201Policy, TheWorkspaceHoldsEverySplitAndGrowsWithTheRows) {
   for (const auto* shape : {&kGateUp, &kDown, &kOut}) {
     int64_t before = 0;
     for (int64_t m = 1; m < 200; ++m) {
-      const Workspace w = lay_out_workspace(*shape, m);
+      const Workspace w = lay_out_workspace(*shape, m, {});
       EXPECT_GE(w.bytes, before);
       before = w.bytes;
       EXPECT_EQ(w.counters, 0);
@@ -117,7 +131,7 @@ TEST(Gfx1201Policy, TheWorkspaceHoldsEverySplitAndGrowsWithTheRows) {
       }
     }
   }
-  const Workspace general = lay_out_workspace({RADIANCE_AUTOROUND_INT4, 64, 72, 72}, 3);
+  const Workspace general = lay_out_workspace({RADIANCE_AUTOROUND_INT4, 64, 72, 72}, 3, {});
   EXPECT_EQ(general.scales, 0);
 }
 
