@@ -30,20 +30,20 @@ void run_sweep_command(const BenchCommandOptions& options, lab::Variants variant
   };
   const std::vector<lab::BenchRow> rows = lab::run_sweep(engine, bench, variants, events);
   progress.clear();
-  TextTable table({"shape", "format", "scope", "config", "M", "us", "spread", "of planned",
+  TextTable table({"shape", "format", "scope", "config", "over", "M", "us", "spread", "ratio",
                    "spread", "GB/s", "of probe", "GFLOP/s", "samples"},
-                  4);
+                  5);
   for (const lab::BenchRow& row : rows) {
     table.add({row.shape.name, lab::format_name(row.format), lab::scope_name(row.scope), row.config,
-               std::to_string(row.m), us_text(row.us), percent_text(row.us_spread),
+               row.ratio_to, std::to_string(row.m), us_text(row.us), percent_text(row.us_spread),
                std::isnan(row.ratio) ? "-" : fmt::format("{:.3f}", row.ratio),
                percent_text(row.ratio_spread), rate_text(row.gbps), percent_text(row.fraction()),
                rate_text(row.tflops() * 1e3), std::to_string(row.samples)});
   }
   table.print();
   print_bench_notes(rows);
-  fmt::print("of planned: median of the rounds' time over that of the planned configuration{}\n",
-             variants == lab::Variants::kAblations ? "; ablations compute wrong results" : "");
+  fmt::print("ratio: median of the rounds' time over that of the configuration under \"over\"{}\n",
+             variants == lab::Variants::kAblations ? "; ablations may compute wrong results" : "");
   write_report(options.common, app, bench.seed, &engine.device(), lab::to_json(rows));
 }
 

@@ -60,6 +60,14 @@ struct Plan {
   std::string reason;  // one line
 };
 
+// A variant that leaves something out, or adds it, to show by the time what it costs. Its results
+// may be wrong.
+struct Ablation {
+  std::string config;  // a name that GemmCall::config accepts
+  std::string of;      // the configuration that it is a variant of
+  std::string what;    // one line
+};
+
 struct QuantizeCall {
   int64_t m = 0, k = 0;
   const void* x = nullptr;
@@ -124,9 +132,8 @@ class Backend {
   virtual void forward(const PackedHeader& header, const void* packed, const ForwardCall& call) = 0;
 
   // ---- instruments ----
-  // Variants that leave something out, to show by the time what it costs: their results are wrong.
   // gemm() takes their names like those of configs(), which does not list them.
-  virtual std::vector<Plan> ablations(const WeightShape& /*shape*/, int64_t /*m*/) const {
+  virtual std::vector<Ablation> ablations(const WeightShape& /*shape*/, int64_t /*m*/) const {
     return {};
   }
   // What the kernels assume of the hardware, to be checked; null where they assume nothing. Lives

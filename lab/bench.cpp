@@ -146,6 +146,7 @@ nlohmann::json to_json(const std::vector<BenchRow>& rows) {
       entry["ratio"] = row.ratio;
       entry["ratio_spread"] = row.ratio_spread;
     }
+    if (!row.ratio_to.empty()) entry["ratio_to"] = row.ratio_to;
     array.push_back(std::move(entry));
   }
   return {{"rows", std::move(array)}};

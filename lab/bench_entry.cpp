@@ -19,15 +19,14 @@ std::string resolve_config(const Engine& engine, const WeightShape& shape, int64
                            const std::string& wanted) {
   const Backend& backend = engine.backend();
   if (wanted.empty()) return backend.plan(shape, m).config;
-  std::vector<Plan> all = backend.configs(shape, m);
-  for (Plan& ablation : backend.ablations(shape, m)) all.push_back(std::move(ablation));
-  if (std::any_of(all.begin(), all.end(), [&](const Plan& p) { return p.config == wanted; })) {
-    return wanted;
-  }
+  std::vector<std::string> all;
+  for (Plan& plan : backend.configs(shape, m)) all.push_back(std::move(plan.config));
+  for (Ablation& ablation : backend.ablations(shape, m)) all.push_back(std::move(ablation.config));
+  if (std::find(all.begin(), all.end(), wanted) != all.end()) return wanted;
   const std::optional<std::string> config = find_config(backend, shape, m, wanted);
   if (config) return *config;
   std::string legal;
-  for (const Plan& plan : all) legal += " " + plan.config;
+  for (const std::string& name : all) legal += " " + name;
   throw Error(RADIANCE_INVALID_ARGUMENT,
               fmt::format("no configuration for M = {} of {}x{} begins with {}; there are{}", m,
                           shape.n, shape.k, wanted, legal));

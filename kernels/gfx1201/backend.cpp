@@ -163,10 +163,11 @@ class Gfx1201Backend final : public Backend {
     launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales);
   }
 
-  std::vector<Plan> ablations(const WeightShape& shape, int64_t m) const override {
-    std::vector<Plan> all;
+  std::vector<Ablation> ablations(const WeightShape& shape, int64_t m) const override {
+    std::vector<Ablation> all;
     for (const gfx1201::AblationKernel& kernel : gfx1201::ablation_kernels()) {
-      if (gfx1201::takes(kernel, shape, m)) all.push_back({kernel.config, kernel.what});
+      if (!gfx1201::takes(kernel, shape, m)) continue;
+      all.push_back({kernel.config, gfx1201::config_name(kernel.choice), kernel.what});
     }
     return all;
   }

@@ -181,7 +181,7 @@ TEST_F(Command, SweepWritesARowAConfiguration) {
           "--row-seconds 1 --json '" +
           file("s.json") + "'");
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("of planned"));
+  EXPECT_THAT(result.out, HasSubstr("ratio"));
   EXPECT_GT(nlohmann::json::parse(read(file("s.json"))).at("rows").size(), 1u);
 }
 
