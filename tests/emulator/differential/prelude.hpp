@@ -114,7 +114,7 @@ INLINE T difference(T a, T b) {
 // A float as a half, by an instruction of its own: LLVM 22 makes f16(a * b) one fma_mix that adds +0,
 // which loses the sign of a zero product.
 INLINE f16 narrow(f32 x) { return static_cast<f16>(opaque(x)); }
-INLINE f16 narrow(f64 x) { return static_cast<f16>(x); }
+INLINE f16 narrow(f64 x) { return static_cast<f16>(opaque(x)); }
 INLINE f16 narrow(f16 x) { return x; }
 INLINE f16x2 narrow(f32x2 x) { return f16x2{narrow(x[0]), narrow(x[1])}; }
 
