@@ -35,7 +35,7 @@ std::vector<std::string> cells(const lab::BenchRow& row) {
 
 void run_bench_command(const BenchCommandOptions& options, const CLI::App& app) {
   const lab::BenchOptions bench = to_bench_options(options);
-  const Engine engine(options.common.device, DeviceOptions{options.common.threads});
+  const Engine engine(options.common.device, options.common.device_options());
   print_bench_heading(engine, bench);
   Progress progress;
   lab::BenchEvents events;

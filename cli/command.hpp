@@ -12,6 +12,10 @@ void add_table(CLI::App& app, int* exit_status);
 void add_gate(CLI::App& app, int* exit_status);
 void add_bench(CLI::App& app, int* exit_status);
 void add_compare(CLI::App& app, int* exit_status);
+void add_sweep(CLI::App& app, int* exit_status);
+void add_ablate(CLI::App& app, int* exit_status);
+void add_probe(CLI::App& app, int* exit_status);
+void add_census(CLI::App& app, int* exit_status);
 void add_inspect(CLI::App& app, int* exit_status);
 void add_quantize(CLI::App& app, int* exit_status);
 

@@ -17,8 +17,15 @@ uint64_t CommonOptions::seed_or_clock() const { return seed ? *seed : lab::clock
 void add_common_options(CLI::App& app, CommonOptions& options, bool seeded) {
   app.add_option("--device", options.device,
                  "cpu (or cpu:ARCH), hip:N, cuda:N, emu; default: the best present");
-  app.add_option("--threads", options.threads, "cpu: threads (default: all this process may use)")
+  app.add_option("--threads", options.threads,
+                 "cpu, emu: threads (default: all this process may use)")
       ->check(CLI::Range(0, 1024));
+  app.add_flag(
+      "--strict", options.strict,
+      "emu: check what hardware cannot, such as reads of what was not written or waited for");
+  app.add_option("--order-seed", options.order_seed,
+                 "emu: run workgroups and waves in a random order that follows from this number")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--json", options.json, "write the results to this file");
   if (seeded) {
     app.add_option("--seed", options.seed, "of the drawn inputs (default: the clock)")

@@ -17,6 +17,10 @@ struct CommonOptions {
   int threads = 0;     // 0 = as many as this process may run on
   std::string json;    // "" = none
   std::optional<uint64_t> seed;
+  bool strict = false;
+  std::optional<uint64_t> order_seed;
+
+  DeviceOptions device_options() const { return {threads, strict, order_seed}; }
 
   // The seed asked for, or one from the clock.
   uint64_t seed_or_clock() const;

@@ -14,7 +14,7 @@ namespace {
 
 void run_compare_command(const BenchCommandOptions& options, const CLI::App& app) {
   const lab::BenchOptions bench = to_bench_options(options);
-  const Engine engine(options.common.device, DeviceOptions{options.common.threads});
+  const Engine engine(options.common.device, options.common.device_options());
   print_bench_heading(engine, bench);
   Progress progress;
   lab::BenchEvents events;

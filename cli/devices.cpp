@@ -9,6 +9,7 @@
 #include "cli/common.hpp"
 #include "kernels/backend.hpp"
 #include "radiance/error.hpp"
+#include "runtime/hip_driver.hpp"
 
 namespace radiance::cli {
 
@@ -99,15 +100,29 @@ void run_devices(const CommonOptions& options, bool names, const CLI::App& app) 
                {{"devices", rows}, {"absent", absent}, {"default", best->info().name}});
 }
 
+// What the emulator can execute, from its own tables.
+void print_emulator() {
+  const hip::Driver& emulator = hip::emulator();
+  fmt::print("{}\n{}", emulator.version_text(), emulator.emulator.supported());
+}
+
 }  // namespace
 
 void add_devices(CLI::App& app, int*) {
   auto options = std::make_shared<CommonOptions>();
+  auto emulator = std::make_shared<bool>(false);
   auto names = std::make_shared<bool>(false);
   CLI::App* devices = app.add_subcommand("devices", "what is here and what each can run");
   devices->add_option("--json", options->json, "write the results to this file");
   devices->add_flag("--names", *names, "only the names that --device takes, a line each");
-  devices->callback([options, names, devices] { run_devices(*options, *names, *devices); });
+  devices->add_flag("--emulator", *emulator, "the instructions that the gfx1201 emulator executes");
+  devices->callback([options, names, emulator, devices] {
+    if (*emulator) {
+      print_emulator();
+    } else {
+      run_devices(*options, *names, *devices);
+    }
+  });
 }
 
 }  // namespace radiance::cli

@@ -94,7 +94,7 @@ void print_layers(const std::vector<lab::CaseResult>& results) {
 void run_gate(const Options& options, const CLI::App& app, int* exit_status) {
   lab::GateOptions gate_options;
   gate_options.device = options.common.device;
-  gate_options.threads = options.common.threads;
+  gate_options.device_options = options.common.device_options();
   gate_options.seed = options.common.seed_or_clock();
   if (!options.suites.empty()) gate_options.suites = split_list("--suite", options.suites);
   gate_options.model = options.model;

@@ -21,6 +21,10 @@ int run(int argc, char** argv) {
   radiance::cli::add_gate(app, &exit_status);
   radiance::cli::add_bench(app, &exit_status);
   radiance::cli::add_compare(app, &exit_status);
+  radiance::cli::add_ablate(app, &exit_status);
+  radiance::cli::add_sweep(app, &exit_status);
+  radiance::cli::add_probe(app, &exit_status);
+  radiance::cli::add_census(app, &exit_status);
   radiance::cli::add_quantize(app, &exit_status);
   // CLI11 would only say that a subcommand is required.
   const auto is_named = [&](const CLI::App* command) { return command->check_name(argv[1]); };

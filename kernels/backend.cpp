@@ -2,6 +2,10 @@
 
 #include "kernels/cpu/backend.hpp"
 #include "runtime/cuda_device.hpp"
+#include "runtime/hip_device.hpp"
+#if RADIANCE_HAVE_GFX1201
+#include "kernels/gfx1201/backend.hpp"
+#endif
 #if RADIANCE_HAVE_SM90
 #include "kernels/sm90/backend.hpp"
 #endif
@@ -10,6 +14,9 @@ namespace radiance {
 
 std::unique_ptr<Backend> make_backend(Device& device) {
   if (auto* cpu = dynamic_cast<CpuDevice*>(&device)) return make_cpu_backend(*cpu);
+#if RADIANCE_HAVE_GFX1201
+  if (auto* hip = dynamic_cast<HipDevice*>(&device)) return make_gfx1201_backend(*hip);
+#endif
 #if RADIANCE_HAVE_SM90
   if (auto* cuda = dynamic_cast<CudaDevice*>(&device)) return make_sm90_backend(*cuda);
 #endif

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/hardware_probes.hpp"
 #include "radiance/radiance.h"
 #include "runtime/device.hpp"
 
@@ -57,6 +58,14 @@ PackedHeader make_header(const WeightShape& shape, const char* target, uint32_t 
 struct Plan {
   std::string config;  // a name that GemmCall::config accepts
   std::string reason;  // one line
+};
+
+// A variant that leaves something out, or adds it, to show by the time what it costs. Its results
+// may be wrong.
+struct Ablation {
+  std::string config;  // a name that GemmCall::config accepts
+  std::string of;      // the configuration that it is a variant of
+  std::string what;    // one line
 };
 
 struct QuantizeCall {
@@ -123,6 +132,13 @@ class Backend {
   virtual void forward(const PackedHeader& header, const void* packed, const ForwardCall& call) = 0;
 
   // ---- instruments ----
+  // gemm() takes their names like those of configs(), which does not list them.
+  virtual std::vector<Ablation> ablations(const WeightShape& /*shape*/, int64_t /*m*/) const {
+    return {};
+  }
+  // What the kernels assume of the hardware, to be checked; null where they assume nothing. Lives
+  // as long as the backend.
+  virtual HardwareProbes* hardware_probes() { return nullptr; }
   // Reads `bytes` of device memory once, as fast as the device can, with as many threads as a gemm
   // would use. bytes is a multiple of 64.
   virtual void stream_read(const void* data, size_t bytes, StreamHandle stream) = 0;

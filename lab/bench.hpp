@@ -50,8 +50,10 @@ struct BenchRow {
   double peak_gmacs = 0;                            // of the guards beside the samples
   double good_peak_gmacs = 0, best_peak_gmacs = 0;  // of the run so far, as PeakGuard says
   std::string peak_instruction;
-  // compare only: us over the other format's us of the same round, the median; else NaN
+  // us over another row's us of the same round, the median; NaN where there is none. compare: the
+  // other format's row; sweep and ablate: that of `ratio_to`.
   double ratio = 0, ratio_spread = 0;
+  std::string ratio_to;
 
   double fraction() const { return gbps / probe_gbps; }
   double tflops() const;

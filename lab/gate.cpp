@@ -41,7 +41,7 @@ const char* status_name(Status status) {
 Gate::Gate(const GateOptions& options, GateEvents events)
     : options_(options),
       events_(std::move(events)),
-      engine_(options.device, DeviceOptions{options.threads}) {}
+      engine_(options.device, options.device_options) {}
 
 std::vector<std::string> Gate::suite_names() {
   std::vector<std::string> names;
@@ -76,7 +76,11 @@ void Gate::run() {
 
 const Engine& Gate::engine_with_threads(int threads) {
   std::unique_ptr<Engine>& engine = other_engines_[threads];
-  if (!engine) engine = std::make_unique<Engine>(options_.device, DeviceOptions{threads});
+  if (!engine) {
+    DeviceOptions device_options = options_.device_options;
+    device_options.threads = threads;
+    engine = std::make_unique<Engine>(options_.device, device_options);
+  }
   return *engine;
 }
 

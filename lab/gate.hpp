@@ -36,7 +36,7 @@ const char* status_name(Status status);
 
 struct GateOptions {
   std::string device;  // as open_device takes it
-  int threads = 0;
+  DeviceOptions device_options;
   uint64_t seed = 0;
   std::vector<std::string> suites;  // in order; empty: all but model
   std::string model;                // a checkpoint's directory, for suite model

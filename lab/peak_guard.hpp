@@ -1,6 +1,7 @@
 // Tells the moments in which the machine is ours from those in which it is not.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,19 @@ class PeakGuard {
   std::vector<double> latest_;
   size_t next_ = 0;
   double last_gmacs_ = 0, good_gmacs_ = 0, best_gmacs_ = 0;
+};
+
+// A guard for each configuration that a run meets.
+class PeakGuards {
+ public:
+  explicit PeakGuards(Backend& backend) : backend_(&backend) {}
+  PeakGuard& of(const std::string& config) {
+    return guards_.try_emplace(config, *backend_, config).first->second;
+  }
+
+ private:
+  Backend* backend_;
+  std::map<std::string, PeakGuard> guards_;
 };
 
 }  // namespace radiance::lab

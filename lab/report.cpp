@@ -1,6 +1,5 @@
 #include "lab/report.hpp"
 
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -26,13 +25,6 @@ std::string compiler() {
 #endif
 }
 
-// The system software that stands between us and the device: on cpu the kernel.
-std::string driver() {
-  utsname name{};
-  if (uname(&name) != 0) return "unknown";
-  return std::string(name.sysname) + " " + name.release;
-}
-
 }  // namespace
 
 const char* build_commit() { return RADIANCE_COMMIT; }
@@ -53,7 +45,7 @@ nlohmann::json report_header(const std::string& command, uint64_t seed, const De
   header["seed"] = seed;
   for (const char* of_device : {"driver", "device", "arch"}) header[of_device] = nullptr;
   if (device != nullptr) {
-    header["driver"] = driver();
+    header["driver"] = device->info().driver;
     header["device"] = device->info().description;
     header["arch"] = device->info().arch;
   }

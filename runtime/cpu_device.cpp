@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -28,6 +29,12 @@ uint64_t last_cache_bytes() {
   return 0;
 }
 
+std::string kernel_release() {
+  utsname name{};
+  if (uname(&name) != 0) return "unknown";
+  return std::string(name.sysname) + " " + name.release;
+}
+
 }  // namespace
 
 CpuDevice::CpuDevice(const std::string& name, CpuArch arch, int threads)
@@ -35,6 +42,7 @@ CpuDevice::CpuDevice(const std::string& name, CpuArch arch, int threads)
   info_.name = name;
   info_.description = cpu_model_name();
   info_.arch = cpu_arch_name(arch);
+  info_.driver = kernel_release();
   info_.units = pool_.threads();
   info_.memory_bytes =
       static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));

@@ -53,6 +53,10 @@ CudaDevice::CudaDevice(const std::string& name, int index) {
   info_.name = name;
   info_.description = text;
   info_.arch = "sm90";
+  int version = 0;  // 1000 * major + 10 * minor
+  check(d.driver_version(&version), "asking for the driver's version");
+  info_.driver =
+      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
   info_.units = attribute(cuda::kMultiprocessorCount);
   info_.memory_bytes = memory;
   info_.last_cache_bytes = static_cast<uint64_t>(attribute(cuda::kL2CacheBytes));

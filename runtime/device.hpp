@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,16 +13,21 @@
 namespace radiance {
 
 struct DeviceInfo {
-  std::string name;         // as opened: "cpu", "cuda:0"
+  std::string name;         // as opened: "cpu", "hip:0", "emu"
   std::string description;  // the hardware, in words
   std::string arch;         // "amx", "avx512", "avx2", "portable"; "gfx1201"; "sm90"
+  std::string driver;       // the system software before the device: "HIP 7.1.25424"
   int units = 0;            // compute units, or threads on cpu
   uint64_t memory_bytes = 0;
   uint64_t last_cache_bytes = 0;  // 0 if unknown
 };
 
 struct DeviceOptions {
-  int threads = 0;  // cpu: 0 = as many as this process may run on
+  int threads = 0;  // cpu, emu: 0 = as many as this process may run on
+  // emu: the checks that hardware cannot make, on every launch.
+  bool strict = false;
+  // emu: workgroups and waves run in a random order that follows from this, another each launch.
+  std::optional<uint64_t> order_seed;
 };
 
 // Streams and events are the device's own handles; nullptr is the default stream.
@@ -56,6 +62,10 @@ class Device {
   virtual void record(EventHandle event, StreamHandle stream) = 0;
   // Microseconds between two recorded events; waits for the second.
   virtual double elapsed_us(EventHandle first, EventHandle second) = 0;
+
+  // What all kernels did since this was last asked, by kernel and as JSON, from a device that
+  // counts instead of taking the time that hardware would: emu. Nothing from others.
+  virtual std::optional<std::string> take_counters() { return std::nullopt; }
 
  protected:
   Device() = default;

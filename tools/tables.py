@@ -15,6 +15,7 @@ field says so (several values: field=a,b). NAME is one of
     gate      a line for each suite: passed, failed, the worst errors
     model     a line for each layer of suite `model`
     rivals    a line for each shape and M, a column for each contestant
+    census    a line for each kernel: registers, LDS, occupancy and its main loop
 
 Run without arguments it rewrites the files; with --check it changes nothing and exits with 1 if a
 table is not what its results say.
@@ -209,6 +210,28 @@ def rivals_table(report, rows):
     return markdown(columns, lines) + [""] + [bench_note(report, rows)]
 
 
+def census_table(report, kernels):
+    columns = [("kernel", False)]
+    columns += [(name, True) for name in ("VGPR", "LDS", "waves a SIMD", "main loop", "WMMA", "VALU",
+                                          "VOPD", "WMMA share", "LDS B a WMMA", "global B a WMMA",
+                                          "round trips")]
+    lines = []
+    for kernel in kernels:
+        loop = kernel["main_loop"]
+        if not loop or not loop["wmma"]:
+            continue
+        waves = str(kernel["occupancy"])
+        if kernel["allocated_occupancy"] != kernel["occupancy"]:
+            waves += f" ({kernel['allocated_occupancy']})"
+        lines.append([kernel["name"], str(kernel["vgprs"]), str(kernel["lds_bytes"]), waves,
+                      str(loop["instructions"]), str(loop["wmma"]), str(loop["valu"]),
+                      str(loop["vopd"]), f"{loop['wmma_share']:.1f} %",
+                      f"{loop['lds_bytes_per_wmma']:.0f}", f"{loop['global_bytes_per_wmma']:.0f}",
+                      str(loop["round_trips"])])
+    compiler = report["device_compiler"] or "an unnamed compiler"
+    return markdown(columns, lines) + ["", f"{compiler}, commit {report['commit']}."]
+
+
 def provenance(report):
     arch = f" ({report['arch']})" if report.get("arch") else ""
     return f"{report['device']}{arch}, commit {report['commit']}"
@@ -222,6 +245,7 @@ TABLES = {
     "gate": ("cases", gate_table),
     "model": ("cases", model_table),
     "rivals": ("rows", rivals_table),
+    "census": ("kernels", census_table),
 }
 
 

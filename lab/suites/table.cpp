@@ -1,5 +1,10 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "lab/suites/exact.hpp"
 #include "lab/suites/suites.hpp"
+#include "numerics/e4m3.hpp"
 #include "numerics/f16.hpp"
 
 namespace radiance::lab {
@@ -17,7 +22,29 @@ static HostWeight uniform_codes(radiance_format format) {
   return weight;
 }
 
+// Every e4m3 byte, subnormals too, as the matrix unit multiplies it with one.
+static void run_operands(Gate& gate, HardwareProbes& probes) {
+  const HardwareProbes::OperandTable table = probes.multiply_by_one();
+  const auto add = [&](const char* side, const float* values) {
+    CaseResult result;
+    result.suite = "table";
+    result.name = fmt::format("e4m3 operands on the {} of the matrix unit", side);
+    for (int byte = 0; byte < 256; ++byte) {
+      const float value = e4m3_to_f32(static_cast<u8>(byte));
+      if (std::isnan(value) || values[byte] == value) continue;
+      result.status = Status::kFailed;
+      result.reason = fmt::format("byte {:#04x} counts as {}, not {}", byte, values[byte], value);
+      break;
+    }
+    gate.add(std::move(result));
+  };
+  add("left", table.left);
+  add("right", table.right);
+}
+
 void run_table_suite(Gate& gate) {
+  HardwareProbes* const probes = gate.engine().backend().hardware_probes();
+  if (probes != nullptr) run_operands(gate, *probes);
   add_one_hot_cases(gate, "table", "int4 codes", uniform_codes(RADIANCE_AUTOROUND_INT4));
   add_one_hot_cases(gate, "table", "e2m1 codes", uniform_codes(RADIANCE_MXFP4));
 }

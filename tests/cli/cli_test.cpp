@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -78,13 +79,20 @@ TEST_F(Command, BadUsageIsOneSentenceAndTwo) {
   expect_refusal("bench --format int3", "int3");
   expect_refusal("bench --shapes 64x64 --copies 2 --config split9", "split9");
   expect_refusal("compare --shapes 64", "64");
+  expect_refusal("probe", "what");
+  expect_refusal("probe pram", "pram");
+  expect_refusal("probe perm --device cpu", "gfx1201");
+  expect_refusal("sweep --shapes 64x64 --copies 2 --m 1 --config split9", "split9");
+  expect_refusal("ablate --device cpu:portable --shapes 64x64 --copies 2 --m 1", "no ablation");
+  expect_refusal("census /nonexistent/file.hsaco", "/nonexistent/file.hsaco");
   expect_refusal("table --json /nonexistent/table.json", "/nonexistent/table.json");
 }
 
 TEST_F(Command, HelpIsGood) {
   for (const char* arguments :
        {"--help", "gate --help", "bench --help", "compare --help", "devices --help", "table --help",
-        "inspect --help", "quantize --help"}) {
+        "inspect --help", "quantize --help", "census --help", "sweep --help", "ablate --help",
+        "probe --help"}) {
     const Result result = run(arguments);
     EXPECT_EQ(result.status, 0) << arguments;
     EXPECT_EQ(result.err, "");
@@ -150,6 +158,12 @@ TEST_F(Command, TableEmitsTheConstants) {
             0xcaccced0u);
 }
 
+TEST_F(Command, CensusNeedsItsLibrary) {
+  setenv("RADIANCE_CENSUS", "/nonexistent/libradiance_census.so", 1);
+  expect_refusal("census '" RADIANCE_TEST_DATA "/none'", "/nonexistent/libradiance_census.so");
+  unsetenv("RADIANCE_CENSUS");
+}
+
 TEST_F(Command, BenchWritesItsRows) {
   const Result result =
       run("bench --device cpu:portable --threads 1 --shapes 64x128 --m 1,3 --copies 2 --samples 1 "
@@ -159,6 +173,16 @@ TEST_F(Command, BenchWritesItsRows) {
   const nlohmann::json report = nlohmann::json::parse(read(file("b.json")));
   EXPECT_EQ(report.at("rows").size(), 4u);
   EXPECT_EQ(report.at("rows")[0].at("scope"), "op");
+}
+
+TEST_F(Command, SweepWritesARowAConfiguration) {
+  const Result result =
+      run("sweep --device cpu:portable --threads 1 --shapes 64x128 --m 1 --copies 2 --samples 1 "
+          "--row-seconds 1 --json '" +
+          file("s.json") + "'");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("ratio"));
+  EXPECT_GT(nlohmann::json::parse(read(file("s.json"))).at("rows").size(), 1u);
 }
 
 TEST_F(Command, CompareWritesBothFormats) {

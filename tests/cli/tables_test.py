@@ -100,6 +100,20 @@ class Tables(unittest.TestCase):
         text = self.table("rivals docs/results/r.json", rows=rows)
         self.assertIn("| out | 1 | 812 | 1625 (0.50) |", text)
 
+    def test_census(self):
+        loop = {"instructions": 179, "wmma": 64, "valu": 38, "vopd": 0, "wmma_share": 93.09,
+                "lds_bytes_per_wmma": 280.0, "global_bytes_per_wmma": 73.0, "round_trips": 1}
+        kernel = {"name": "mxfp4_prefill_n2", "vgprs": 177, "lds_bytes": 41080, "occupancy": 6,
+                  "allocated_occupancy": 6, "main_loop": loop}
+        kernels = [kernel, kernel | {"name": "perm_probe", "main_loop": None},
+                   kernel | {"name": "tight", "allocated_occupancy": 4}]
+        text = self.table("census docs/results/r.json", kernels=kernels, device_compiler="clang 22")
+        self.assertIn("| mxfp4_prefill_n2 | 177 | 41080 | 6 | 179 | 64 | 38 | 0 | 93.1 % | 280 | 73 "
+                      "| 1 |", text)
+        self.assertIn("| tight | 177 | 41080 | 6 (4) |", text)
+        self.assertNotIn("perm_probe", text)
+        self.assertIn("clang 22, commit abc", text)
+
     def test_check_finds_what_is_stale(self):
         self.table("bench docs/results/r.json", rows=[bench_row()])
         self.assertEqual(self.run_tool("--check").returncode, 0)

@@ -12,7 +12,7 @@ namespace {
 GateOptions options_for(std::vector<std::string> suites) {
   GateOptions options;
   options.device = "cpu";
-  options.threads = 2;
+  options.device_options.threads = 2;
   options.seed = 41;
   options.suites = std::move(suites);
   options.fuzz_cases = 40;

@@ -21,6 +21,8 @@ TEST(Report, HeaderHoldsEveryField) {
   EXPECT_EQ(header.at("command"), "radiance gate");
   EXPECT_EQ(header.at("seed"), 17);
   EXPECT_EQ(header.at("arch"), device->info().arch);
+  EXPECT_EQ(header.at("driver"), device->info().driver);
+  EXPECT_THAT(header.at("driver").get<std::string>(), testing::StartsWith("Linux "));
   EXPECT_FALSE(header.at("commit").get<std::string>().empty());
 }
 

@@ -34,7 +34,10 @@ TEST(OpenDevice, TakesEverySupportedArch) {
 TEST(OpenDevice, SaysWhatIsWrong) {
   EXPECT_EQ(error_of("cpu:mmx").status(), RADIANCE_NO_DEVICE);
   EXPECT_THAT(error_of("cpu:mmx").what(), HasSubstr("cpu:portable"));
-  EXPECT_EQ(error_of("hip:0").status(), RADIANCE_NO_DEVICE);
+  EXPECT_EQ(error_of("hip:99").status(), RADIANCE_NO_DEVICE);
+  EXPECT_EQ(error_of("hip:").status(), RADIANCE_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of("hip:0x").status(), RADIANCE_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of("cuda:-1").status(), RADIANCE_INVALID_ARGUMENT);
   EXPECT_EQ(error_of("toaster").status(), RADIANCE_INVALID_ARGUMENT);
   EXPECT_EQ(error_of("cpu", -1).status(), RADIANCE_INVALID_ARGUMENT);
 }

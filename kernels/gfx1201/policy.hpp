@@ -1,0 +1,60 @@
+// Which gfx1201 kernel a call takes: a pure function of the shape, the rows and the device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "kernels/gfx1201/geometry.hpp"
+
+namespace radiance::gfx1201 {
+
+// What the policy knows of a device.
+struct Traits {
+  int units = 64;  // compute units
+  // Whether the matrix unit multiplies e4m3 subnormals as such. Where it does not, only the kernels
+  // that unpack by table are right.
+  bool keeps_subnormals = true;
+};
+
+enum class Kernel { kDecode, kPrefill, kGeneral };
+
+struct Choice {
+  Kernel kernel = Kernel::kGeneral;
+  bool baseline = false;
+  int row_tiles = 1;     // decode: of 16 rows
+  int split = 1;         // decode: parts of K
+  int column_tiles = 2;  // prefill: of a wave
+  bool group_fold = false;
+};
+
+// "decode/r2/s4", "decode/baseline/r2/s4", "prefill/n2", "prefill/baseline/n2/group", "general".
+std::string config_name(const Choice& choice);
+
+// How many scales a slab and feature have for the matrix kernels: 1 for groups that are multiples
+// of 128 (also for MXFP4, whose blocks have a layout of their own), 2 and 4 for groups of 64 and
+// 32; 0 if only the general kernels take the weight, which they do in the checkpoint's order.
+// Without subnormals there are matrix kernels for groups of 128 alone.
+int scale_folds(const WeightShape& shape, bool keeps_subnormals);
+
+// The largest row stride of an output, in elements, that the matrix kernels' 32-bit offsets reach.
+constexpr int64_t kMaxOutputStride = int64_t{1} << 26;
+
+// What a decode with K in `split` parts would cost, in bytes of weights that the memory could
+// stream meanwhile; see policy.cpp.
+double decode_cost(const WeightShape& shape, int64_t m, int split, int units);
+
+// The legal configurations for an int4 weight and m rows, the planned one first.
+std::vector<Plan> plans(const WeightShape& shape, int64_t m, const Traits& traits);
+
+// The configuration called `config`, or the planned one if null. Throws Error if it is not legal.
+Choice choose(const WeightShape& shape, int64_t m, const Traits& traits, const char* config);
+
+// Where things stand in a workspace. Counters come first: whatever m a call has, they lie in the
+// same place and stay zero.
+struct Workspace {
+  int64_t counters = 0, partials = 0, scales = 0, xq = 0, bytes = 0;
+};
+Workspace lay_out_workspace(const WeightShape& shape, int64_t m, const Traits& traits);
+
+}  // namespace radiance::gfx1201

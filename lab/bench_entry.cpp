@@ -1,0 +1,95 @@
+#include "lab/bench_entry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "lab/gate_case.hpp"
+#include "lab/statistics.hpp"
+#include "radiance/error.hpp"
+
+namespace radiance::lab {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::string resolve_config(const Engine& engine, const WeightShape& shape, int64_t m,
+                           const std::string& wanted) {
+  const Backend& backend = engine.backend();
+  if (wanted.empty()) return backend.plan(shape, m).config;
+  std::vector<std::string> all;
+  for (Plan& plan : backend.configs(shape, m)) all.push_back(std::move(plan.config));
+  for (Ablation& ablation : backend.ablations(shape, m)) all.push_back(std::move(ablation.config));
+  if (std::find(all.begin(), all.end(), wanted) != all.end()) return wanted;
+  const std::optional<std::string> config = find_config(backend, shape, m, wanted);
+  if (config) return *config;
+  std::string legal;
+  for (const std::string& name : all) legal += " " + name;
+  throw Error(RADIANCE_INVALID_ARGUMENT,
+              fmt::format("no configuration for M = {} of {}x{} begins with {}; there are{}", m,
+                          shape.n, shape.k, wanted, legal));
+}
+
+}  // namespace
+
+std::unique_ptr<WeightRotation> bench_weights(const Engine& engine, const BenchOptions& options,
+                                              radiance_format format, const BenchShape& shape) {
+  Random random(derived_seed(options.seed, "bench", static_cast<uint64_t>(format)));
+  const HostWeight weight = random_weight(random, format, shape.n, shape.k, options.group);
+  return std::make_unique<WeightRotation>(engine, weight, options.copies);
+}
+
+HostRows bench_rows(const BenchOptions& options, int64_t k) {
+  Random random(derived_seed(options.seed, "bench rows"));
+  return random_rows(random, RADIANCE_BF16,
+                     *std::max_element(options.rows.begin(), options.rows.end()), k);
+}
+
+BenchEntry::BenchEntry(const Engine& engine, const BenchOptions& options,
+                       WeightRotation& weight_rotation, const HostRows& rows, int64_t m,
+                       Scope call_scope, const std::string& wanted_config)
+    : weights(&weight_rotation),
+      config(resolve_config(engine, weights->shape(), m, wanted_config)),
+      calls(engine, weights->front(), rows, m, options.y_dtype,
+            wanted_config.empty() ? nullptr : config.c_str()),
+      scope(call_scope) {}
+
+BenchRow bench_row(const Engine& engine, const PeakGuard& guard, const BenchShape& shape, int64_t m,
+                   const BenchEntry& entry, const Measurement& measurement,
+                   const Samples& samples) {
+  BenchRow row;
+  row.format = entry.weights->shape().format;
+  row.config = entry.config;
+  row.shape = shape;
+  row.m = m;
+  row.group = entry.weights->shape().group;
+  row.scope = entry.scope;
+  row.threads = engine.device().info().units;
+  row.samples = static_cast<int>(samples.us.size());
+  row.discarded = measurement.discarded;
+  row.calls_per_sample = samples.calls_per_sample;
+  row.working_set_bytes = entry.weights->working_set_bytes();
+  row.packed_bytes = entry.weights->packed_bytes();
+  row.us = median(samples.us);
+  row.us_spread = spread(samples.us);
+  row.gbps = static_cast<double>(row.packed_bytes) / row.us * 1e-3;
+  row.probe_gbps = median(samples.probe_gbps);
+  row.probe_spread = spread(samples.probe_gbps);
+  row.peak_gmacs = median(measurement.peak_gmacs);
+  row.good_peak_gmacs = guard.good_gmacs();
+  row.best_peak_gmacs = guard.best_gmacs();
+  row.peak_instruction = guard.instruction();
+  row.ratio = row.ratio_spread = kNan;
+  return row;
+}
+
+void set_ratio(const Samples& a, const Samples& b, BenchRow& row) {
+  std::vector<double> ratios(a.us.size());
+  for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = a.us[i] / b.us[i];
+  row.ratio = median(ratios);
+  row.ratio_spread = spread(ratios);
+}
+
+}  // namespace radiance::lab
