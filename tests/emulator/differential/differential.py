@@ -11,6 +11,7 @@ A batch's seed names everything about it: `--seed N --batches 1` repeats it. Wha
 
 import argparse
 import ctypes
+import json
 import math
 import os
 import random
@@ -240,6 +241,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--functions", type=int, default=20, help="a batch")
     parser.add_argument("--inputs", type=int, default=256, help="a function")
+    parser.add_argument("--json", help="write what was run to this file")
     parser.add_argument("--keep", default=".", help="folder for the sources of differing batches")
     options = parser.parse_args()
     hip = Hip(options.library)
@@ -271,6 +273,16 @@ def main():
                       f"{options.functions} --inputs {options.inputs}", flush=True)
     print(f"seeds {first} to {first + batches - 1}: {cases} cases, {len(bad)} functions differ; "
           f"{compiler_faults} differ by a fault of the compiler (prelude.hpp, OPAQUE)")
+    if options.json:
+        record = {"first_seed": first, "last_seed": first + batches - 1, "functions": options.functions,
+                  "inputs": options.inputs, "cases": cases, "differing": len(bad),
+                  "differing_seeds": sorted(set(bad)), "compiler_faults": compiler_faults,
+                  "compiler": subprocess.run([options.clang, "--version"], capture_output=True,
+                                             text=True, check=True).stdout.splitlines()[0]}
+        with open(options.json + ".tmp", "w", encoding="ascii") as file:
+            json.dump(record, file, indent=2)
+            file.write("\n")
+        os.replace(options.json + ".tmp", options.json)
     return 1 if bad else 0
 
 
