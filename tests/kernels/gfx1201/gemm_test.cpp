@@ -100,6 +100,30 @@ TEST(Gfx1201Gemm, GeneralMatchesAnFp64Sum) {
   }
 }
 
+// A row's result depends neither on the other rows nor on how many there are, but for what
+// policy.hpp says of configurations.
+TEST(Gfx1201Gemm, RowsDoNotDependOnTheBatch) {
+  std::mt19937 rng(12);
+  const Problem all = make_problem(rng, 64, 150, 640, 128);
+  Problem few = all;
+  few.m = 5;
+  const auto device = open_emulator(1);
+  const auto backend = make_backend(*device);
+  const auto rows = [&](const Problem& p, const char* config) {
+    OnDevice tensors(*device, *backend, p);
+    backend->pack(p.shape, p.desc(), tensors.packed.get());
+    PackedHeader header;
+    device->download(&header, tensors.packed.get(), sizeof(header));
+    std::vector<float> y = test::run(*device, *backend, p, tensors, header, config);
+    y.resize(static_cast<size_t>(few.m * p.shape.n));
+    return y;
+  };
+  EXPECT_EQ(rows(all, "decode/r4/s1"), rows(few, "decode/r1/s1"));
+  EXPECT_EQ(rows(all, "decode/r4/s4"), rows(few, "decode/r1/s4"));
+  EXPECT_EQ(rows(all, "decode/r4/s1"), rows(few, "prefill/n2"));
+  EXPECT_EQ(rows(all, "prefill/n4"), rows(few, "prefill/n4"));
+}
+
 TEST(Gfx1201Gemm, RefusesWhatItsLoadsCannotTake) {
   std::mt19937 rng(9);
   const Problem p = make_problem(rng, 3, 16, 128, 128);
