@@ -123,9 +123,10 @@ TEST(Regression, BaselineNoWorseThanItsAnchors) {
   }
 }
 
-TEST(Regression, OneFullWaitForStagingBetweenBarriers) {
+TEST(Regression, OneRoundTripForStagingBetweenBarriers) {
   for (const std::string& name : matrix_kernels()) {
     EXPECT_LE(main_loop(name).at("full_load_waits"), 1) << name;
+    EXPECT_LE(main_loop(name).at("round_trips"), 1) << name;
   }
 }
 
