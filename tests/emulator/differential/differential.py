@@ -113,12 +113,15 @@ class Hip:
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
         self.library.radiance_emulator_last_report.restype = ctypes.c_char_p
-        self.library.hipGetErrorName.restype = ctypes.c_char_p
+        self.library.radiance_emulator_version.restype = ctypes.c_char_p
         self.option("quiet", "1")
 
     def option(self, name, value):
         if self.library.radiance_emulator_set_option(name.encode(), value.encode()) != 0:
             raise RuntimeError(f"the emulator has no option {name}={value}")
+
+    def version(self):
+        return self.library.radiance_emulator_version().decode()
 
     def call(self, name, *arguments):
         result = getattr(self.library, name)(*arguments)
@@ -280,7 +283,13 @@ def main():
     print(f"seeds {first} to {first + batches - 1}: {cases} cases, {len(bad)} functions differ; "
           f"{compiler_faults} differ by a fault of the compiler (prelude.hpp, OPAQUE)")
     if options.json:
-        record = {"first_seed": first, "last_seed": first + batches - 1, "functions": options.functions,
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True,
+                                text=True, check=False, cwd=os.path.dirname(__file__) or ".")
+        record = {"schema": 1, "commit": commit.stdout.strip() or "unknown",
+                  "command": f"differential.py --seed {first} --batches {batches} "
+                             f"--functions {options.functions} --inputs {options.inputs}",
+                  "seed": first, "device": "emu", "arch": "gfx1201", "driver": hip.version(),
+                  "first_seed": first, "last_seed": first + batches - 1, "functions": options.functions,
                   "inputs": options.inputs, "cases": cases, "differing": len(bad),
                   "differing_seeds": sorted(set(bad)), "compiler_faults": compiler_faults,
                   "compiler": subprocess.run([options.clang, "--version"], capture_output=True,
