@@ -45,6 +45,11 @@ void run_bench_command(const BenchCommandOptions& options, const CLI::App& app) 
   };
   const std::vector<lab::BenchRow> rows = lab::run_bench(engine, bench, events);
   progress.clear();
+  if (!rows.empty() && !rows.front().counters.is_null()) {
+    print_counters(rows);
+    write_report(options.common, app, bench.seed, &engine.device(), lab::to_json(rows));
+    return;
+  }
   TextTable table(
       {"shape", "format", "scope", "config", "M", "us", "spread", "GB/s", "probe", "of probe",
        "GFLOP/s", "memory us", "compute us", "of roofline", "samples", "refused"},

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "lab/elements.hpp"
 #include "radiance/error.hpp"
 
 namespace radiance::cli {
@@ -76,6 +77,52 @@ void print_bench_heading(const Engine& engine, const lab::BenchOptions& options)
   fmt::print("{} ({}), {}, {} units, last cache {:.0f} MiB; seed {}\n", info.name, info.description,
              info.arch, info.units, static_cast<double>(info.last_cache_bytes) / (1 << 20),
              options.seed);
+}
+
+void print_counters(const std::vector<lab::BenchRow>& rows) {
+  TextTable table({"shape",        "format",      "scope",     "config",     "M",
+                   "instructions", "wmma",        "valu",      "vopd",       "salu",
+                   "LDS",          "global",      "waits",     "full waits", "barriers",
+                   "MB loaded",    "MB distinct", "MB stored", "conflicts",  "a tile and slab"},
+                  4);
+  for (const lab::BenchRow& row : rows) {
+    const nlohmann::json& call = row.counters.at("call");
+    const nlohmann::json classes = call.value("instructions", nlohmann::json::object());
+    const auto count = [&](const char* name) { return classes.value(name, uint64_t{0}); };
+    const auto of = [&](const char* kind, const char* what) {
+      return call.value(kind, nlohmann::json::object()).value(what, uint64_t{0});
+    };
+    const auto megabytes = [](uint64_t bytes) {
+      return fmt::format("{:.2f}", static_cast<double>(bytes) * 1e-6);
+    };
+    constexpr uint64_t kLine = 128;
+    table.add(
+        {row.shape.name,
+         lab::format_name(row.format),
+         lab::scope_name(row.scope),
+         row.config,
+         std::to_string(row.m),
+         std::to_string(call.value("wave_instructions", uint64_t{0})),
+         std::to_string(count("wmma")),
+         std::to_string(count("valu") + count("trans")),
+         std::to_string(count("vopd")),
+         std::to_string(count("salu") + count("smem")),
+         std::to_string(count("lds_load") + count("lds_store") + count("lds_atomic")),
+         std::to_string(count("global_load") + count("global_store") + count("global_atomic")),
+         std::to_string(count("wait")),
+         std::to_string(call.value("full_waits", uint64_t{0})),
+         std::to_string(call.value("barriers", uint64_t{0})),
+         megabytes(of("global_load", "bytes")),
+         megabytes(of("global_load", "distinct_lines") * kLine),
+         megabytes(of("global_store", "bytes")),
+         std::to_string(call.value("lds_bank_conflict_cycles", uint64_t{0})),
+         fmt::format("{:.1f}", row.counters.at("instructions_per_tile_slab").value("all", 0.0))});
+  }
+  table.print();
+  fmt::print(
+      "counts of one call, not time: wave-instructions by class; LDS cycles lost to bank "
+      "conflicts; "
+      "wave-instructions a 16 x 16 tile of the output and 128 k\n");
 }
 
 void print_bench_notes(const std::vector<lab::BenchRow>& rows) {

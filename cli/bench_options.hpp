@@ -31,6 +31,9 @@ lab::BenchOptions to_bench_options(const BenchCommandOptions& options);
 // "cpu (hardware), arch, 2 threads; seed N; ..." above the table.
 void print_bench_heading(const Engine& engine, const lab::BenchOptions& options);
 
+// What a device that counts did, a line a row; every row has counters.
+void print_counters(const std::vector<lab::BenchRow>& rows);
+
 // What a discarded or missing sample means, and the columns, below the table.
 void print_bench_notes(const std::vector<lab::BenchRow>& rows);
 

@@ -25,14 +25,15 @@ json run_perm(HardwareProbes& probes, uint64_t seed) {
   const lab::PermMap map = lab::probe_perm(probes, random);
   TextTable table({"selectors", "give", "by the manual"}, 3);
   json selectors = json::array();
+  const auto same = [&](int a, int b) {
+    return map.meaning[static_cast<size_t>(a)] == map.meaning[static_cast<size_t>(b)] &&
+           lab::documented_perm(a) == lab::documented_perm(b);
+  };
   for (int first = 0; first < 256;) {
     const lab::PermMeaning meaning = map.meaning[static_cast<size_t>(first)];
     const lab::PermMeaning documented = lab::documented_perm(first);
     int last = first;
-    while (last < 255 && map.meaning[static_cast<size_t>(last + 1)] == meaning &&
-           lab::documented_perm(last + 1) == documented) {
-      ++last;
-    }
+    for (int next = first + 1; next < 256 && same(first, next); ++next) last = next;
     table.add({first == last ? std::to_string(first) : fmt::format("{}..{}", first, last),
                lab::describe(meaning), lab::describe(documented)});
     selectors.push_back({{"first", first},

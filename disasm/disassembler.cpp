@@ -79,7 +79,8 @@ std::string squeeze(const char* text) {
 
 }  // namespace
 
-Disassembler::Disassembler(const std::string& cpu, const std::string& features) {
+Disassembler::Disassembler(const std::string& cpu, const std::string& features)
+    : dispose_(llvm().dispose) {
   const std::string all =
       features.empty() ? std::string("+real-true16") : features + ",+real-true16";
   context_ =
@@ -87,7 +88,7 @@ Disassembler::Disassembler(const std::string& cpu, const std::string& features) 
   if (!context_) throw DisassemblerMissing("this LLVM has no AMDGPU target for \"" + cpu + "\"");
 }
 
-Disassembler::~Disassembler() { llvm().dispose(context_); }
+Disassembler::~Disassembler() { dispose_(context_); }
 
 std::optional<Disassembler::Line> Disassembler::decode(std::span<const uint8_t> bytes,
                                                        uint64_t address) {

@@ -43,6 +43,7 @@ class Disassembler {
 
  private:
   void* context_;
+  void (*dispose_)(void*);
 };
 
 }  // namespace radiance::disasm

@@ -90,7 +90,7 @@ class LineProgram {
     Reader header(unit_.take(unit_.value<uint32_t>()));
     minimum_length_ = header.value<uint8_t>();
     header.take(2);  // operations an instruction, default is_stmt
-    line_base_ = header.value<int8_t>();
+    line_base_ = static_cast<int>(header.value<uint8_t>() ^ 0x80) - 0x80;  // signed
     line_range_ = header.value<uint8_t>();
     opcode_base_ = header.value<uint8_t>();
     if (line_range_ == 0 || opcode_base_ == 0) return;

@@ -101,8 +101,8 @@ class Reader {
     for (uint64_t i = 0; i < count; ++i) {
       MessagePackValue key = value(depth + 1);
       if (!key.string()) throw MessagePackError("metadata has a map key that is no string");
-      std::string name = *key.string();
-      out.emplace_back(std::move(name), value(depth + 1));
+      out.keys.push_back(*key.string());
+      out.values.push_back(value(depth + 1));
     }
     return {std::move(out)};
   }
@@ -115,8 +115,8 @@ class Reader {
 const MessagePackValue* MessagePackValue::find(std::string_view key) const {
   const auto* map = std::get_if<Map>(&value);
   if (!map) return nullptr;
-  for (const auto& [name, entry] : *map) {
-    if (name == key) return &entry;
+  for (size_t i = 0; i < map->keys.size(); ++i) {
+    if (map->keys[i] == key) return &map->values[i];
   }
   return nullptr;
 }

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,7 +21,10 @@ class MessagePackError : public std::runtime_error {
 // refused.
 struct MessagePackValue {
   using Array = std::vector<MessagePackValue>;
-  using Map = std::vector<std::pair<std::string, MessagePackValue>>;
+  struct Map {
+    std::vector<std::string> keys;
+    std::vector<MessagePackValue> values;
+  };
   std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, Array, Map> value;
 
   // The entry of a map, null where this is no map or has none of that name.

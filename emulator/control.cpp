@@ -1,6 +1,8 @@
 // Control flow, barriers, waits and the hints that do nothing here.
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "emulator/handlers.hpp"
 #include "emulator/program.hpp"
 #include "emulator/vector_operands.hpp"
@@ -196,6 +198,27 @@ void denorm_mode(const Instruction& in, Wave& wave) {
   wave.mode.bits = (wave.mode.bits & ~0xf0u) | (in.immediate & 15u) << 4;
 }
 
+// --- Messages that answer ------------------------------------------------------------------------
+
+// The one that compiled programs ask for: MSG_RTN_GET_REALTIME, a counter of 100 MHz. The answer
+// arrives like a scalar load.
+template <unsigned Dwords>
+void ask_time(const Instruction& in, Wave& wave) {
+  if (std::string_view(in.text).find("MSG_RTN_GET_REALTIME") == std::string_view::npos) {
+    fault(fmt::format("\"{}\": only the time can be asked for", in.text));
+  }
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto ticks =
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() / 10);
+  wave.set_scalar(in.dst[0], static_cast<uint32_t>(ticks));
+  if constexpr (Dwords == 2) wave.set_scalar(in.dst[0], static_cast<uint32_t>(ticks >> 32), 1);
+  if (wave.strict) {
+    wave.strict->check_overwrite_sgprs(in, in.dst[0].index, Dwords);
+    wave.strict->pend_sgprs(in, in.dst[0].index, Dwords, Counter::kKm,
+                            wave.strict->issue(Counter::kKm));
+  }
+}
+
 constexpr Opcode branch_on(std::string_view mnemonic, Handler handler, uint32_t flags) {
   return {mnemonic, handler, OpClass::kBranch, 0, kImmediate | kBranchTarget | flags};
 }
@@ -234,6 +257,8 @@ constexpr Opcode kOpcodes[] = {
     wait("s_wait_loadcnt_dscnt", wait_for_both<Counter::kLoad>),
     wait("s_wait_storecnt_dscnt", wait_for_both<Counter::kStore>),
     {"s_wait_idle", wait_idle, OpClass::kWait, 0},
+    {"s_sendmsg_rtn_b32", ask_time<1>, OpClass::kOther, 1, kOwnStrictChecks | kLastIsSymbolic},
+    {"s_sendmsg_rtn_b64", ask_time<2>, OpClass::kOther, 1, kOwnStrictChecks | kLastIsSymbolic},
     hint("s_wait_alu"),
     hint("s_wait_event"),
     hint("s_nop"),

@@ -253,11 +253,17 @@ Operand parse_operand(std::string_view text, ConstantType type, ConstantPool& po
 // --- Modifiers
 // ---------------------------------------------------------------------------------------
 
+// What stands between brackets.
+std::string_view inside(std::string_view list) {
+  if (list.size() < 2) throw Unsupported{"a list"};
+  return list.substr(1, list.size() - 2);
+}
+
 // "[1,0,1]" to bits.
 uint8_t parse_bits(std::string_view list) {
   uint8_t out = 0;
   int i = 0;
-  for (const std::string_view part : split(list.substr(1, list.size() - 2), ',')) {
+  for (const std::string_view part : split(inside(list), ',')) {
     out |= static_cast<uint8_t>((integer(part) & 1) << i++);
   }
   return out;
@@ -266,7 +272,7 @@ uint8_t parse_bits(std::string_view list) {
 uint32_t parse_selectors(std::string_view list, int width) {
   uint32_t out = 0;
   int i = 0;
-  for (const std::string_view part : split(list.substr(1, list.size() - 2), ',')) {
+  for (const std::string_view part : split(inside(list), ',')) {
     out |= static_cast<uint32_t>(integer(part)) << (width * i++);
   }
   return out;
@@ -468,6 +474,7 @@ void parse(std::string_view mnemonic, std::string_view rest, Instruction& out, C
   }
   size_t destinations = opcode->destinations;
   if (opcode->flags & kReturnsByModifier) destinations = out.mod.returns ? 1 : 0;
+  if ((opcode->flags & kLastIsSymbolic) && !operands.empty()) operands.pop_back();
   if (opcode->flags & kImmediate) {
     if (operands.empty()) throw Unsupported{"missing immediate"};
     parse_immediate(operands.back(), *opcode, out);
@@ -523,6 +530,7 @@ void decode_text(std::string_view text, Instruction& out, ConstantPool& pool,
       Instruction parts[2];
       const std::string_view texts[2] = {text.substr(0, dual), text.substr(dual + 4)};
       for (int i = 0; i < 2; ++i) {
+        if (!texts[i].starts_with("v_dual_")) throw Unsupported{"half of a dual instruction"};
         const size_t space = texts[i].find(' ');
         const std::string name =
             "v_" +

@@ -17,7 +17,7 @@ constexpr uint32_t alignment_of(LaneForm form) {
 }
 
 template <LaneForm F, Addressing A>
-uint32_t offset_of(const Modifiers& mod, int which) {
+uint32_t offset_of(const Modifiers& mod, size_t which) {
   if constexpr (A == Addressing::kSingle) {
     return static_cast<uint32_t>(mod.offset);
   } else {
@@ -39,12 +39,12 @@ void ds_load(const Instruction& in, Wave& wave) {
   const unsigned dst = in.dst[0].index;
   // A copy: the destination may be the address register, and the second access needs it still.
   const Lanes address = wave.vgpr[in.src[0].index];
-  for (int i = 0; i < (A == Addressing::kSingle ? 1 : 2); ++i) {
+  for (unsigned i = 0; i < (A == Addressing::kSingle ? 1 : 2); ++i) {
     LaneAddresses at;
     lds_lanes(address, lanes,
               {AccessKind::kRead, F.bytes, offset_of<F, A>(in.mod, i), alignment_of(F)}, wave,
               sequence, at);
-    load_lanes<F>(&wave.vgpr[dst + static_cast<unsigned>(i * F.registers())], at, lanes);
+    load_lanes<F>(&wave.vgpr[dst + i * static_cast<unsigned>(F.registers())], at, lanes);
   }
   if (wave.strict && lanes) {
     wave.strict->pend_vgprs(in, in.dst[0].index, in.dst[0].registers, lanes, Counter::kDs,
@@ -61,13 +61,13 @@ void ds_store(const Instruction& in, Wave& wave) {
     sequence = wave.strict->issue(Counter::kDs);
   }
   ++wave.counters->lds_store.instructions;
-  for (int i = 0; i < (A == Addressing::kSingle ? 1 : 2); ++i) {
+  for (size_t i = 0; i < (A == Addressing::kSingle ? 1 : 2); ++i) {
     LaneAddresses at;
     const uint32_t inside =
         lds_lanes(wave.vgpr[in.src[0].index], lanes,
                   {AccessKind::kWrite, F.bytes, offset_of<F, A>(in.mod, i), alignment_of(F)}, wave,
                   sequence, at);
-    store_lanes<F>(&wave.vgpr[in.src[static_cast<size_t>(1 + i)].index], at, inside);
+    store_lanes<F>(&wave.vgpr[in.src[1 + i].index], at, inside);
   }
 }
 

@@ -51,6 +51,12 @@ class Module {
   std::unique_ptr<Decoded> decoded_;
 };
 
+// An instruction that is executed as s_nop: to see whether a check notices that it is missing.
+struct Omission {
+  std::string kernel;
+  uint64_t offset = 0;  // bytes from the kernel's first instruction
+};
+
 struct LaunchOptions {
   unsigned threads = 0;  // 0: as many as the host has
   bool strict = false;
@@ -60,6 +66,7 @@ struct LaunchOptions {
   std::optional<uint64_t> seed;
   // Instructions that one wave may execute before the launch stops as an endless loop.
   uint64_t instruction_budget = 4'000'000'000;
+  std::optional<Omission> omit;
 };
 
 enum class LaunchStatus : uint8_t {

@@ -54,6 +54,8 @@ enum OpcodeFlags : uint32_t {
   // Compilers use it for a 32-bit multiply-add too and then leave the upper half of the addend (the
   // third source) undefined: so is the upper half of the result then, instead of a fault.
   kUpperAddendMayBeUndefined = 32768,
+  // The last operand is a name that the handler reads from the text ("sendmsg(MSG_RTN_...)").
+  kLastIsSymbolic = 65536,
 };
 
 struct Opcode {

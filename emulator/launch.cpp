@@ -117,6 +117,29 @@ LaunchMemory make_memory(const disasm::Kernel& kernel, uint64_t kernel_object, D
   return out;
 }
 
+// --- An omitted instruction ---------------------------------------------------------------------
+
+// The kernel's code with one instruction overwritten by s_nop, decoded for one launch.
+class ChangedProgram {
+ public:
+  ChangedProgram(const Module& module, const disasm::Kernel& kernel, uint64_t offset) {
+    const auto code = module.code().code(kernel);
+    code_.assign(code.begin(), code.end());
+    constexpr uint32_t kNop = 0xbf800000;
+    const uint64_t address = module.base() + kernel.entry;
+    const Instruction* at = module.program().find(address + offset);
+    if (!at || offset >= code_.size()) return;
+    for (unsigned i = 0; i < at->bytes; i += 4) std::memcpy(code_.data() + offset + i, &kNop, 4);
+    program_ = std::make_unique<Program>(code_, address, std::vector<uint64_t>{});
+  }
+  // Null where no instruction begins at the offset.
+  const Program* program() const { return program_.get(); }
+
+ private:
+  std::vector<uint8_t> code_;
+  std::unique_ptr<Program> program_;
+};
+
 // --- Waves
 // -------------------------------------------------------------------------------------------
 
@@ -341,11 +364,24 @@ LaunchResult launch(Memory& memory, const Module& module, const disasm::Kernel& 
     return result;
   }
 
+  const Program* program = &module.program();
+  std::optional<ChangedProgram> changed;
+  if (options.omit && options.omit->kernel == kernel.name) {
+    changed.emplace(module, kernel, options.omit->offset);
+    program = changed->program();
+    if (!program) {
+      result.status = LaunchStatus::kBadConfiguration;
+      result.error = fmt::format("kernel {} has no instruction at offset {:#x} to omit",
+                                 kernel.name, options.omit->offset);
+      return result;
+    }
+  }
+
   Launch state{
       .module = module,
       .kernel = kernel,
-      .program = module.program(),
-      .entry = module.program().find(module.base() + kernel.entry),
+      .program = *program,
+      .entry = program->find(module.base() + kernel.entry),
       .grid = grid,
       .block = block,
       .lds_bytes = static_cast<uint32_t>(lds_bytes),

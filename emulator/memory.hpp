@@ -88,7 +88,8 @@ class MemoryView {
 
   const AllocationList& list() const { return *list_; }
 
-  // The cache lines that this thread's accesses of one kind have touched; for the launch's counters.
+  // The cache lines that this thread's accesses of one kind have touched; for the launch's
+  // counters.
   TouchedLines& touched(AccessKind kind) { return touched_[static_cast<size_t>(kind)]; }
 
  private:

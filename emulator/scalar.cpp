@@ -81,11 +81,14 @@ void save_exec(const Instruction& in, Wave& wave) {
 }
 
 // EXEC = Op(S0, EXEC); D = EXEC.
-template <auto Op>
+template <typename T, auto Op>
 void write_exec(const Instruction& in, Wave& wave) {
-  const uint32_t now = Op(wave.scalar(in.src[0]), wave.exec());
-  wave.set_exec(now);
-  wave.set_scalar(in.dst[0], now);
+  T exec = wave.exec();
+  if constexpr (sizeof(T) == 8) exec |= static_cast<T>(wave.sgpr[kExecHi]) << 32;
+  const T now = Op(source<T>(wave, in.src[0]), exec);
+  wave.sgpr[kExecLo] = static_cast<uint32_t>(now);
+  if constexpr (sizeof(T) == 8) wave.sgpr[kExecHi] = static_cast<uint32_t>(now >> 32);
+  result<T>(in, wave, now);
   wave.scc() = now != 0;
 }
 
@@ -311,8 +314,10 @@ constexpr Opcode kOpcodes[] = {
     saves<u64, kOrNot0>("s_or_not0_saveexec_b64"),
     saves<u32, kOrNot1>("s_or_not1_saveexec_b32"),
     saves<u64, kOrNot1>("s_or_not1_saveexec_b64"),
-    op("s_and_not0_wrexec_b32", write_exec<kAndNot0>, kWritesScc | kWritesExec),
-    op("s_and_not1_wrexec_b32", write_exec<kAndNot1>, kWritesScc | kWritesExec),
+    op("s_and_not0_wrexec_b32", write_exec<u32, kAndNot0>, kWritesScc | kWritesExec),
+    op("s_and_not1_wrexec_b32", write_exec<u32, kAndNot1>, kWritesScc | kWritesExec),
+    op64("s_and_not0_wrexec_b64", write_exec<u64, kAndNot0>, kWritesScc | kWritesExec),
+    op64("s_and_not1_wrexec_b64", write_exec<u64, kAndNot1>, kWritesScc | kWritesExec),
 
     // SOP2
     op("s_add_co_u32",

@@ -117,11 +117,16 @@ bool drops_active_lanes(const Instruction& at, unsigned reg) {
          at.src[1].index == kExecLo;
 }
 
+bool is_upper_addend(const Instruction& at, unsigned reg) {
+  return (at.opcode->flags & kUpperAddendMayBeUndefined) && at.src[2].is_sgpr() &&
+         at.src[2].index + 1U == reg;
+}
+
 }  // namespace
 
 void StrictState::check_sgpr(const Instruction& at, unsigned reg) const {
   check_arrived_sgpr(at, reg, "reads");
-  if (!sgpr_written.test(reg) && !drops_active_lanes(at, reg)) {
+  if (!sgpr_written.test(reg) && !drops_active_lanes(at, reg) && !is_upper_addend(at, reg)) {
     fault(fmt::format("\"{}\" reads {}, which has never been written", at.text, scalar_name(reg)));
   }
 }

@@ -5,8 +5,6 @@
 // depend on it.
 #include "emulator/vector_ops.hpp"
 #include "numerics/bf16.hpp"
-#include "numerics/e4m3.hpp"
-#include "numerics/e5m2.hpp"
 
 namespace radiance::emulator {
 namespace {
@@ -350,29 +348,6 @@ void dot_integer(const Instruction& in, Wave& wave) {
   d.commit(in, wave);
 }
 
-template <bool Bf8>
-float byte_value(uint32_t x, int i) {
-  const auto byte = static_cast<uint8_t>(x >> (8 * i));
-  return Bf8 ? e5m2_to_f32(byte) : e4m3_to_f32(byte);
-}
-
-template <bool Bf8A, bool Bf8B>
-void dot4_fp8(const Instruction& in, Wave& wave) {
-  const U32::Source a(in, wave, 0);
-  const U32::Source b(in, wave, 1);
-  const F32::Source c(in, wave, 2);
-  const bool negate = in.mod.neg_lo >> 2 & 1;
-  F32::Result d;
-  for (int i = 0; i < kLanes; ++i) {
-    float sum = negate ? -c[i] : c[i];
-    for (int e = 0; e < 4; ++e) {
-      sum = __builtin_fmaf(byte_value<Bf8A>(a[i], e), byte_value<Bf8B>(b[i], e), sum);
-    }
-    d.set(i, sum);
-  }
-  d.commit(in, wave);
-}
-
 // --- Packing
 // -------------------------------------------------------------------------------------------
 
@@ -430,10 +405,6 @@ constexpr Opcode kOpcodes[] = {
     valu("v_dot4_u32_u8", dot_integer<8, false>),
     valu("v_dot8_i32_iu4", dot_integer<4, true>),
     valu("v_dot8_u32_u4", dot_integer<4, false>),
-    valu("v_dot4_f32_fp8_fp8", dot4_fp8<false, false>),
-    valu("v_dot4_f32_fp8_bf8", dot4_fp8<false, true>),
-    valu("v_dot4_f32_bf8_fp8", dot4_fp8<true, false>),
-    valu("v_dot4_f32_bf8_bf8", dot4_fp8<true, true>),
 };
 
 }  // namespace

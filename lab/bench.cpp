@@ -58,7 +58,7 @@ Roofline BenchRow::roof() const {
 std::vector<BenchRow> run_bench(const Engine& engine, const BenchOptions& options,
                                 const BenchEvents& events) {
   std::vector<BenchRow> rows;
-  PeakGuards guards(engine.backend());
+  PeakGuards guards = bench_guards(engine);
   for (const BenchShape& shape : options.shapes) {
     const HostRows x = bench_rows(options, shape.k);
     for (const radiance_format format : options.formats) {
@@ -85,7 +85,7 @@ std::vector<BenchRow> run_bench(const Engine& engine, const BenchOptions& option
 std::vector<BenchRow> run_compare(const Engine& engine, const BenchOptions& options,
                                   const BenchEvents& events) {
   std::vector<BenchRow> rows;
-  PeakGuards guards(engine.backend());
+  PeakGuards guards = bench_guards(engine);
   for (const BenchShape& shape : options.shapes) {
     if (events.on_progress) events.on_progress(shape.name);
     const HostRows x = bench_rows(options, shape.k);
@@ -143,7 +143,7 @@ nlohmann::json to_json(const std::vector<BenchRow>& rows) {
                             {"memory_us", row.roof().memory_us},
                             {"compute_us", row.roof().compute_us},
                             {"roofline_fraction", row.roofline_fraction()},
-                            {"counters", nullptr}};
+                            {"counters", row.counters}};
     if (!std::isnan(row.ratio)) {
       entry["ratio"] = row.ratio;
       entry["ratio_spread"] = row.ratio_spread;

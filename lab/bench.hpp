@@ -53,6 +53,8 @@ struct BenchRow {
   // us over another row's us of the same round, the median; NaN where there is none. compare: the
   // other format's row; sweep and ablate: that of `ratio_to`.
   double ratio = 0, ratio_spread = 0;
+  // What one call did, from a device that counts (then nothing above is timed); else null.
+  nlohmann::json counters;
   std::string ratio_to;
 
   double fraction() const { return gbps / probe_gbps; }

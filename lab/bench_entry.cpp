@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lab/call_counters.hpp"
 #include "lab/gate_case.hpp"
 #include "lab/statistics.hpp"
 #include "radiance/error.hpp"
@@ -32,14 +33,18 @@ std::string resolve_config(const Engine& engine, const WeightShape& shape, int64
                           shape.n, shape.k, wanted, legal));
 }
 
+bool counts(const Engine& engine) { return engine.device().take_counters().has_value(); }
+
 }  // namespace
 
 std::unique_ptr<WeightRotation> bench_weights(const Engine& engine, const BenchOptions& options,
                                               radiance_format format, const BenchShape& shape) {
   Random random(derived_seed(options.seed, "bench", static_cast<uint64_t>(format)));
   const HostWeight weight = random_weight(random, format, shape.n, shape.k, options.group);
-  return std::make_unique<WeightRotation>(engine, weight, options.copies);
+  return std::make_unique<WeightRotation>(engine, weight, counts(engine) ? 1 : options.copies);
 }
+
+PeakGuards bench_guards(const Engine& engine) { return {engine.backend(), !counts(engine)}; }
 
 HostRows bench_rows(const BenchOptions& options, int64_t k) {
   Random random(derived_seed(options.seed, "bench rows"));
@@ -82,6 +87,9 @@ BenchRow bench_row(const Engine& engine, const PeakGuard& guard, const BenchShap
   row.best_peak_gmacs = guard.best_gmacs();
   row.peak_instruction = guard.instruction();
   row.ratio = row.ratio_spread = kNan;
+  if (samples.counters) {
+    row.counters = summarized_counters(*samples.counters, m, shape.n, shape.k);
+  }
   return row;
 }
 

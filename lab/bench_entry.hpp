@@ -11,9 +11,12 @@
 
 namespace radiance::lab {
 
-// A weight of one format on the device, in copies.
+// A weight of one format on the device, in copies; in one copy on a device that counts.
 std::unique_ptr<WeightRotation> bench_weights(const Engine& engine, const BenchOptions& options,
                                               radiance_format format, const BenchShape& shape);
+
+// Not on a device that counts.
+PeakGuards bench_guards(const Engine& engine);
 
 // Rows enough for the largest M of the options.
 HostRows bench_rows(const BenchOptions& options, int64_t k);

@@ -56,11 +56,25 @@ struct Batch {
   int calls, reads;
 };
 
+Measurement count_calls(Device& device, const std::vector<Contestant>& contestants) {
+  Measurement result;
+  for (const Contestant& contestant : contestants) {
+    device.take_counters();
+    call_once(contestant);
+    device.synchronize(nullptr);
+    result.contestants.emplace_back();
+    result.contestants.back().calls_per_sample = 1;
+    result.contestants.back().counters = device.take_counters();
+  }
+  return result;
+}
+
 }  // namespace
 
 Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
                                 const std::vector<Contestant>& contestants,
                                 const SamplingLimits& limits) {
+  if (engine.device().take_counters()) return count_calls(engine.device(), contestants);
   Stopwatch stopwatch(engine.device());
   Backend& backend = engine.backend();
   auto read_once = [&](const Contestant& contestant) {

@@ -1,6 +1,7 @@
 // The timing loop: contestants and a streaming read in turn, each sample guarded.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Samples {
   std::vector<double> us;          // a call
   std::vector<double> probe_gbps;  // of the streaming read, 10^9 bytes a second
   int calls_per_sample = 0;
+  // From a device that counts instead of taking time (Device::take_counters): what one call did,
+  // and no samples.
+  std::optional<std::string> counters;
 };
 
 struct Measurement {

@@ -5,8 +5,9 @@
 
 namespace radiance::lab {
 
-PeakGuard::PeakGuard(Backend& backend, std::string config)
+PeakGuard::PeakGuard(Backend& backend, std::string config, bool timed)
     : backend_(&backend), config_(std::move(config)) {
+  if (!timed) return;
   constexpr int kFirstProbes = 100;
   for (int i = 0; i < kFirstProbes; ++i) probe(kSeconds);
 }

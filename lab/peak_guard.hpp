@@ -21,8 +21,8 @@ class PeakGuard {
   static constexpr size_t kRemembered = 1000;
 
   // Guards samples of a configuration by its own instruction. Looks for the good rate first, for
-  // two tenths of a second.
-  PeakGuard(Backend& backend, std::string config);
+  // two tenths of a second; not on a device that has no time.
+  PeakGuard(Backend& backend, std::string config, bool timed = true);
 
   // Probes once: whether the rate is near the good one.
   bool pass();
@@ -46,13 +46,14 @@ class PeakGuard {
 // A guard for each configuration that a run meets.
 class PeakGuards {
  public:
-  explicit PeakGuards(Backend& backend) : backend_(&backend) {}
+  PeakGuards(Backend& backend, bool timed) : backend_(&backend), timed_(timed) {}
   PeakGuard& of(const std::string& config) {
-    return guards_.try_emplace(config, *backend_, config).first->second;
+    return guards_.try_emplace(config, *backend_, config, timed_).first->second;
   }
 
  private:
   Backend* backend_;
+  bool timed_;
   std::map<std::string, PeakGuard> guards_;
 };
 

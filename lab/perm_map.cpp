@@ -19,6 +19,7 @@ uint8_t byte_of(const Operands& operands, int i) {
   return static_cast<uint8_t>((i < 4 ? operands.s1 : operands.s0) >> (8 * (i % 4)));
 }
 
+// One byte of a result; nothing for kUnknown.
 std::optional<uint8_t> apply(const PermMeaning& meaning, const Operands& operands) {
   switch (meaning.kind) {
     case PermMeaning::Kind::kByte:
@@ -47,7 +48,8 @@ PermMeaning explain(const std::vector<Operands>& operands, const std::vector<uin
     for (size_t pool = 0; fits && pool < kPools; ++pool) {
       const size_t at = pool * 256 + selector;
       // The same selector in all four places.
-      fits = results[at] == kEveryByte * *apply(candidate, operands[at]);
+      const std::optional<uint8_t> byte = apply(candidate, operands[at]);
+      fits = byte && results[at] == kEveryByte * *byte;
     }
     if (fits) return candidate;
   }

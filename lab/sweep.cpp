@@ -49,7 +49,7 @@ std::vector<Candidate> candidates(const Backend& backend, const WeightShape& sha
 std::vector<BenchRow> run_sweep(const Engine& engine, const BenchOptions& options,
                                 Variants variants, const BenchEvents& events) {
   std::vector<BenchRow> rows;
-  PeakGuards guards(engine.backend());
+  PeakGuards guards = bench_guards(engine);
   bool any = false;
   for (const BenchShape& shape : options.shapes) {
     const HostRows x = bench_rows(options, shape.k);

@@ -27,7 +27,7 @@ struct DeviceOptions {
   // emu: the checks that hardware cannot make, on every launch.
   bool strict = false;
   // emu: workgroups and waves run in a random order that follows from this, another each launch.
-  std::optional<uint64_t> order_seed;
+  std::optional<uint64_t> order_seed = std::nullopt;
 };
 
 // Streams and events are the device's own handles; nullptr is the default stream.

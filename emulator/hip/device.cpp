@@ -158,7 +158,6 @@ int attribute(int which) {
     case 60:
       return p.memoryClockRate;
     case 63:
-      return p.multiProcessorCount;
     case 10015:  // PhysicalMultiProcessorCount
       return p.multiProcessorCount;
     case 71:

@@ -18,6 +18,16 @@ uint64_t number(std::string_view name, std::string_view value, uint64_t most) {
   return result;
 }
 
+// "autoround_decode_r1+76"
+Omission omission(std::string_view value) {
+  const size_t plus = value.rfind('+');
+  if (plus == std::string_view::npos || plus == 0) {
+    fail(kInvalidValue,
+         "the emulator's option omit takes KERNEL+OFFSET, not \"" + std::string(value) + "\"");
+  }
+  return {std::string(value.substr(0, plus)), number("omit", value.substr(plus + 1), UINT32_MAX)};
+}
+
 }  // namespace
 
 void set_option(Options* options, std::string_view name, std::string_view value) {
@@ -33,9 +43,12 @@ void set_option(Options* options, std::string_view name, std::string_view value)
     if (value != "none") options->seed = number(name, value, UINT64_MAX);
   } else if (name == "budget") {
     options->budget = number(name, value, UINT64_MAX);
+  } else if (name == "omit") {
+    options->omit.reset();
+    if (value != "none") options->omit = omission(value);
   } else {
     fail(kInvalidValue, "the emulator has no option \"" + std::string(name) +
-                            "\"; there are threads, strict, seed, budget, quiet");
+                            "\"; there are threads, strict, seed, budget, omit, quiet");
   }
 }
 

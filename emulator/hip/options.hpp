@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "emulator/emulator.hpp"
+
 namespace radiance::emulator::hip {
 
 struct Options {
@@ -13,6 +15,7 @@ struct Options {
   bool quiet = false;
   std::optional<uint64_t> seed;
   std::optional<uint64_t> budget;
+  std::optional<Omission> omit;
 };
 
 // Throws Failure (invalid value) naming the option, or the value that it does not take.

@@ -10,14 +10,19 @@ extern "C" {
 /* "Radiance gfx1201 emulator 0.1.0" */
 const char* radiance_emulator_version(void);
 
+/* clang-format off */
 /* Sets an option for all launches that follow, in every thread:
  *   threads  0 (default): as many as the host has; else how many work on a launch
  *   strict   1: checks that hardware has not (docs/emulator.md); 0 (default)
  *   seed     a number: workgroups and waves run in a random order that follows from it and the
- * count of launches since it was set; "none" (default): in order budget   instructions that one
- * wave may execute before the launch is stopped as endless quiet    1: nothing goes to stderr; 0
- * (default) Returns a hipError_t: 0, or 1 (invalid value) for an option or value that there is not.
+ *            count of launches since it was set; "none" (default): in order
+ *   budget   instructions that one wave may execute before the launch is stopped as endless
+ *   omit     KERNEL+OFFSET: the instruction so many bytes into the kernel is executed as s_nop, to
+ *            see whether a check notices that it is missing; "none" (default)
+ *   quiet    1: nothing goes to stderr; 0 (default)
+ * Returns a hipError_t: 0, or 1 (invalid value) for an option or value that there is not.
  * The environment variable RADIANCE_EMULATOR sets them at the start: "strict=1,seed=42". */
+/* clang-format on */
 int radiance_emulator_set_option(const char* name, const char* value);
 
 /* A sentence about this thread's last call that failed: which kernel, instruction, lane and

@@ -83,6 +83,7 @@ Registered* registered(void** handle) {
 
 }  // namespace
 
+// The names that compilers call. NOLINTBEGIN(bugprone-reserved-identifier)
 RADIANCE_HIP_EXPORT void** __hipRegisterFatBinary(const void* data) {
   auto made = std::make_unique<Registered>();
   const auto* binary = static_cast<const FatBinary*>(data);
@@ -132,6 +133,8 @@ RADIANCE_HIP_EXPORT Result __hipPopCallConfiguration(Dimensions* grid, Dimension
     configurations().pop_back();
   });
 }
+
+// NOLINTEND(bugprone-reserved-identifier)
 
 RADIANCE_HIP_EXPORT Result hipLaunchKernel(const void* host_function, Dimensions grid,
                                            Dimensions block, void** parameters, size_t lds_bytes,

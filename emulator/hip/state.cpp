@@ -92,6 +92,7 @@ LaunchOptions State::next_launch() {
   launch.threads = options_.threads;
   launch.strict = options_.strict;
   if (options_.budget) launch.instruction_budget = *options_.budget;
+  launch.omit = options_.omit;
   // An odd multiplier spreads neighbouring seeds and launches over all 64 bits.
   constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
   if (options_.seed) launch.seed = *options_.seed + kSpread * launches_since_seed_++;

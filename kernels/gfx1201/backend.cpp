@@ -219,12 +219,14 @@ class Gfx1201Backend final : public Backend {
                                       const std::string& kind, const std::string& group) {
     MatrixKernels kernels{};
     for (int tiles = 1; tiles <= gfx1201::kMaxRowTiles; ++tiles) {
-      const std::string name = "autoround_decode" + kind + "_r" + std::to_string(tiles);
+      std::string name = "autoround_decode";
+      name.append(kind).append("_r").append(std::to_string(tiles));
       kernels.decode[tiles - 1][0] = decode.function((name + group).c_str());
-      kernels.decode[tiles - 1][1] = decode.function((name + "_split" + group).c_str());
+      kernels.decode[tiles - 1][1] = decode.function(name.append("_split").append(group).c_str());
     }
     for (const int tiles : {2, 4}) {
-      const std::string name = "autoround_prefill" + kind + "_n" + std::to_string(tiles) + group;
+      std::string name = "autoround_prefill";
+      name.append(kind).append("_n").append(std::to_string(tiles)).append(group);
       kernels.prefill[tiles / 4] = prefill.function(name.c_str());
     }
     return kernels;

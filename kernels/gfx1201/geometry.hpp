@@ -112,7 +112,7 @@ struct PeakParams {
 constexpr int kPeakChains = 8;
 
 constexpr int kStreamThreads = 256;
-constexpr int kQuantizeThreads = 256;
+constexpr int kQuantizeThreads = 512;
 constexpr int kGeneralThreads = 128;  // one a feature
 constexpr int kGeneralRows = 8;
 

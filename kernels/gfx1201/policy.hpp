@@ -44,7 +44,12 @@ constexpr int64_t kMaxOutputStride = int64_t{1} << 26;
 // stream meanwhile; see policy.cpp.
 double decode_cost(const WeightShape& shape, int64_t m, int split, int units);
 
-// The legal configurations for an int4 weight and m rows, the planned one first.
+// What a configuration computes for a row does not depend on the other rows. Which one is planned
+// depends on m: decode adds the slabs of each part of K in order and then the parts, so that
+// results differ in rounding with the split; without a split it agrees with prefill/n2 to the bit;
+// prefill/n4 adds half slabs.
+//
+// The legal configurations for a weight and m rows, the planned one first.
 std::vector<Plan> plans(const WeightShape& shape, int64_t m, const Traits& traits);
 
 // The configuration called `config`, or the planned one if null. Throws Error if it is not legal.

@@ -10,7 +10,7 @@
 namespace radiance::gfx1201 {
 namespace {
 
-constexpr int kKept = 8;  // chunks of 8 elements a thread keeps: rows up to 16384 are read once
+constexpr int kKept = 8;  // chunks of 8 elements a thread keeps: rows up to 32768 are read once
 constexpr u32 kInfinity = 0x7f800000u;
 constexpr u32 kNan = 0x7fc00000u;
 
@@ -151,10 +151,10 @@ RADIANCE_DEVICE void quantize_kept(const QuantizeParams& p, const void* x, u8* x
   }
 }
 
-// Any length and alignment: the row is read twice, chunk by chunk.
-template <int kType>
+// Any length and, if not wide, alignment: the row is read twice, chunk by chunk.
+template <int kType, bool kWide>
 RADIANCE_DEVICE void quantize_twice(const QuantizeParams& p, const void* x, u8* xq) {
-  const Row<kType, false> row{x, p.k};
+  const Row<kType, kWide> row{x, p.k};
   const i64 chunks = (p.k + 7) / 8;
   u32 largest = 0;
 #pragma unroll 1
@@ -180,10 +180,12 @@ RADIANCE_DEVICE void quantize_row(const QuantizeParams& p) {
   u8* xq = p.xq + row * p.k;
   const bool wide =
       reinterpret_cast<u64>(x) % 16 == 0 && reinterpret_cast<u64>(xq) % 8 == 0 && p.k % 8 == 0;
-  if (wide && p.k <= i64{8} * kKept * kQuantizeThreads) {
+  if (!wide) {
+    quantize_twice<kType, false>(p, x, xq);
+  } else if (p.k <= i64{8} * kKept * kQuantizeThreads) {
     quantize_kept<kType>(p, x, xq);
   } else {
-    quantize_twice<kType>(p, x, xq);
+    quantize_twice<kType, true>(p, x, xq);
   }
 }
 

@@ -150,6 +150,36 @@ TEST_F(Refusals, SayWhatIsWrong) {
   EXPECT_TRUE(try_launch({1, 1, 1}, {1, 1, 1}, 63 * 1024, 64).ok());
 }
 
+// An omitted instruction is a no-op for that launch alone.
+TEST(Launch, OmittingAnInstruction) {
+  Memory memory;
+  auto* out = static_cast<uint32_t*>(memory.allocate(4));
+  const std::vector<uint8_t> object = assemble({R"(s_load_b64 s[4:5], s[0:1], 0x0
+v_mov_b32 v1, 0
+v_mov_b32 v2, 5
+v_add_nc_u32 v2, 0x100, v2
+s_wait_kmcnt 0x0
+global_store_b32 v1, v2, s[4:5]
+)"});
+  const Module module(memory, object);
+  const auto run_without = [&](std::optional<uint64_t> offset) {
+    std::vector<uint8_t> kernarg(64);
+    std::memcpy(kernarg.data(), &out, sizeof out);
+    LaunchOptions options;
+    options.strict = true;
+    if (offset) options.omit = Omission{"kernel", *offset};
+    return launch(memory, module, *module.find_kernel("kernel"), {1, 1, 1}, {1, 1, 1}, 0, kernarg,
+                  options);
+  };
+  EXPECT_EQ(run_without(16).error, "");
+  EXPECT_EQ(*out, 5u);
+  EXPECT_EQ(run_without(std::nullopt).error, "");
+  EXPECT_EQ(*out, 0x105u);
+  EXPECT_THAT(run_without(24).error, HasSubstr("has not been waited for (kmcnt)"));
+  EXPECT_THAT(run_without(20).error, HasSubstr("no instruction at offset 0x14"));
+  EXPECT_THAT(run_without(4096).error, HasSubstr("no instruction at offset"));
+}
+
 // Waves hand a token around through LDS, with barriers between; whatever the order, the result is
 // one.
 TEST(Launch, OrderOfExecutionDoesNotMatter) {

@@ -11,6 +11,7 @@ A batch's seed names everything about it: `--seed N --batches 1` repeats it. Wha
 
 import argparse
 import ctypes
+import json
 import math
 import os
 import random
@@ -112,12 +113,15 @@ class Hip:
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
         self.library.radiance_emulator_last_report.restype = ctypes.c_char_p
-        self.library.hipGetErrorName.restype = ctypes.c_char_p
+        self.library.radiance_emulator_version.restype = ctypes.c_char_p
         self.option("quiet", "1")
 
     def option(self, name, value):
         if self.library.radiance_emulator_set_option(name.encode(), value.encode()) != 0:
             raise RuntimeError(f"the emulator has no option {name}={value}")
+
+    def version(self):
+        return self.library.radiance_emulator_version().decode()
 
     def call(self, name, *arguments):
         result = getattr(self.library, name)(*arguments)
@@ -213,6 +217,12 @@ def compare(batch, expected, got):
     return [(index,) + difference for index, difference in found if difference]
 
 
+def sign_only(difference):
+    """Whether a zero, or what was divided by it, has another sign."""
+    pair = {value.split()[0] for value in difference[2:]}
+    return pair in ({"0.0", "-0.0"}, {"inf", "-inf"})
+
+
 def run_function(batch, hip, function):
     """What is wrong with a function, as text, and whether it is the compiler's known fault."""
     expected = batch.run_native(function)
@@ -222,7 +232,7 @@ def run_function(batch, hip, function):
             return None, False
         index, field, native, emulated = differing[0]
         text = f"input {index}: {field} is {native} natively and {emulated} emulated"
-        if all({d[2].split()[0], d[3].split()[0]} == {"0.0", "-0.0"} for d in differing):
+        if any(sign_only(d) for d in differing):
             again = batch.run_emulated(hip, function, batch.device_image("-DOPAQUE"))
             return text, not compare(batch, expected, again)
         return text, False
@@ -240,6 +250,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--functions", type=int, default=20, help="a batch")
     parser.add_argument("--inputs", type=int, default=256, help="a function")
+    parser.add_argument("--json", help="write what was run to this file")
     parser.add_argument("--keep", default=".", help="folder for the sources of differing batches")
     options = parser.parse_args()
     hip = Hip(options.library)
@@ -271,6 +282,22 @@ def main():
                       f"{options.functions} --inputs {options.inputs}", flush=True)
     print(f"seeds {first} to {first + batches - 1}: {cases} cases, {len(bad)} functions differ; "
           f"{compiler_faults} differ by a fault of the compiler (prelude.hpp, OPAQUE)")
+    if options.json:
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True,
+                                text=True, check=False, cwd=os.path.dirname(__file__) or ".")
+        record = {"schema": 1, "commit": commit.stdout.strip() or "unknown",
+                  "command": f"differential.py --seed {first} --batches {batches} "
+                             f"--functions {options.functions} --inputs {options.inputs}",
+                  "seed": first, "device": "emu", "arch": "gfx1201", "driver": hip.version(),
+                  "first_seed": first, "last_seed": first + batches - 1, "functions": options.functions,
+                  "inputs": options.inputs, "cases": cases, "differing": len(bad),
+                  "differing_seeds": sorted(set(bad)), "compiler_faults": compiler_faults,
+                  "compiler": subprocess.run([options.clang, "--version"], capture_output=True,
+                                             text=True, check=True).stdout.splitlines()[0]}
+        with open(options.json + ".tmp", "w", encoding="ascii") as file:
+            json.dump(record, file, indent=2)
+            file.write("\n")
+        os.replace(options.json + ".tmp", options.json)
     return 1 if bad else 0
 
 
