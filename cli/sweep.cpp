@@ -30,6 +30,11 @@ void run_sweep_command(const BenchCommandOptions& options, lab::Variants variant
   };
   const std::vector<lab::BenchRow> rows = lab::run_sweep(engine, bench, variants, events);
   progress.clear();
+  if (!rows.empty() && !rows.front().counters.is_null()) {
+    print_counters(rows);
+    write_report(options.common, app, bench.seed, &engine.device(), lab::to_json(rows));
+    return;
+  }
   TextTable table({"shape", "format", "scope", "config", "over", "M", "us", "spread", "ratio",
                    "spread", "GB/s", "of probe", "GFLOP/s", "samples"},
                   5);
