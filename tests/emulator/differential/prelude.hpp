@@ -95,8 +95,8 @@ INLINE T opaque(T x) {
   return x;
 }
 
-// LLVM 22 takes 0 - x for -x where an instruction can negate its operand (SelectVOP3ModsImpl asks for
-// zero where -0 is meant), which is wrong for the sign of zero. With OPAQUE it cannot.
+// LLVM 22 takes 0 - x for -x where an instruction can negate its operand (SelectVOP3ModsImpl asks
+// for zero where -0 is meant), which is wrong for the sign of zero. With OPAQUE it cannot.
 #if defined(OPAQUE)
 #define OPERAND(x) opaque(x)
 #else
@@ -111,8 +111,8 @@ INLINE T difference(T a, T b) {
   return OPERAND(a) - OPERAND(b);
 }
 
-// A float as a half, by an instruction of its own: LLVM 22 makes f16(a * b) one fma_mix that adds +0,
-// which loses the sign of a zero product.
+// A float as a half, by an instruction of its own: LLVM 22 makes f16(a * b) one fma_mix that adds
+// +0, which loses the sign of a zero product.
 INLINE f16 narrow(f32 x) { return static_cast<f16>(opaque(x)); }
 INLINE f16 narrow(f64 x) { return static_cast<f16>(opaque(x)); }
 INLINE f16 narrow(f16 x) { return x; }
