@@ -22,27 +22,28 @@ inline float quiet(float x) {
 template <typename T>
 inline T min_num(T a, T b) {
   const T both = (a < b || (a == b && std::signbit(a))) ? a : b;
-  return a != a ? b : b != b ? a : both;
+  return __builtin_isnan(a) ? b : __builtin_isnan(b) ? a : both;
 }
 template <typename T>
 inline T max_num(T a, T b) {
   const T both = (a > b || (a == b && !std::signbit(a))) ? a : b;
-  return a != a ? b : b != b ? a : both;
+  return __builtin_isnan(a) ? b : __builtin_isnan(b) ? a : both;
 }
 // IEEE 754-2019 minimum and maximum: NaN where either is.
 template <typename T>
 inline T minimum(T a, T b) {
   const T both = (a < b || (a == b && std::signbit(a))) ? a : b;
-  return a != a ? a : b != b ? b : both;
+  return __builtin_isnan(a) ? a : __builtin_isnan(b) ? b : both;
 }
 template <typename T>
 inline T maximum(T a, T b) {
   const T both = (a > b || (a == b && !std::signbit(a))) ? a : b;
-  return a != a ? a : b != b ? b : both;
+  return __builtin_isnan(a) ? a : __builtin_isnan(b) ? b : both;
 }
 template <typename T>
 inline T med3_num(T a, T b, T c) {
-  if (a != a || b != b || c != c) return min_num(min_num(a, b), c);
+  if (__builtin_isnan(a) || __builtin_isnan(b) || __builtin_isnan(c))
+    return min_num(min_num(a, b), c);
   const T most = max_num(max_num(a, b), c);
   if (most == a) return max_num(b, c);
   if (most == b) return max_num(a, c);
@@ -65,7 +66,7 @@ inline double fract(double x) {
 // To an integer toward zero, saturating; NaN gives 0.
 template <typename T>
 inline int32_t to_i32(T x) {
-  return x != x                  ? 0
+  return __builtin_isnan(x)      ? 0
          : x >= T(2147483648.0)  ? INT32_MAX
          : x <= T(-2147483648.0) ? INT32_MIN
                                  : static_cast<int32_t>(x);
@@ -78,7 +79,10 @@ inline uint32_t to_u32(T x) {
 }
 template <typename T>
 inline int32_t to_i16(T x) {
-  return x != x ? 0 : x >= T(32767) ? 32767 : x <= T(-32768) ? -32768 : static_cast<int32_t>(x);
+  return __builtin_isnan(x) ? 0
+         : x >= T(32767)    ? 32767
+         : x <= T(-32768)   ? -32768
+                            : static_cast<int32_t>(x);
 }
 template <typename T>
 inline uint32_t to_u16(T x) {
@@ -133,7 +137,7 @@ inline uint16_t fma_f16(float a, float b, float c) {
   const double kept = sum - product;
   const double error = (product - (sum - kept)) + (addend - kept);
   auto bits = std::bit_cast<uint64_t>(sum);
-  if (error != 0 && error == error && !(bits & 1)) {
+  if (error != 0 && !__builtin_isnan(error) && !(bits & 1)) {
     // Toward the error: up in magnitude where it has the sign of the sum.
     bits += (error > 0) == (sum > 0) ? 1 : static_cast<uint64_t>(-1);
     sum = std::bit_cast<double>(bits);

@@ -73,8 +73,10 @@ bool Memory::free(void* address) {
         mappings_, [&](const Mapping& m) { return m.owned && m.address == a.address; });
     if (mapping == mappings_.end()) return false;
     // Gives the memory back and keeps the address: nothing else will ever stand here.
-    mmap(mapping->begin, mapping->bytes, PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (mmap(mapping->begin, mapping->bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+      return false;
+    }
     a.live = false;
     publish(std::move(list));
     return true;

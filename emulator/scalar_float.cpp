@@ -130,8 +130,8 @@ bool le(float a, float b) { return a <= b; }
 bool gt(float a, float b) { return a > b; }
 bool ge(float a, float b) { return a >= b; }
 bool lg(float a, float b) { return a < b || a > b; }
-bool ordered(float a, float b) { return a == a && b == b; }
-bool unordered(float a, float b) { return a != a || b != b; }
+bool ordered(float a, float b) { return !__builtin_isunordered(a, b); }
+bool unordered(float a, float b) { return __builtin_isnan(a) || __builtin_isnan(b); }
 bool nlt(float a, float b) { return !(a < b); }
 bool nle(float a, float b) { return !(a <= b); }
 bool ngt(float a, float b) { return !(a > b); }

@@ -63,8 +63,8 @@ constexpr auto kGt = [](auto a, auto b) { return a > b; };
 constexpr auto kGe = [](auto a, auto b) { return a >= b; };
 // Floats only; the negated ones are true where either is NaN.
 constexpr auto kLg = [](auto a, auto b) { return a < b || a > b; };
-constexpr auto kOrdered = [](auto a, auto b) { return a == a && b == b; };
-constexpr auto kUnordered = [](auto a, auto b) { return a != a || b != b; };
+constexpr auto kOrdered = [](auto a, auto b) { return !__builtin_isunordered(a, b); };
+constexpr auto kUnordered = [](auto a, auto b) { return __builtin_isnan(a) || __builtin_isnan(b); };
 constexpr auto kNlt = [](auto a, auto b) { return !(a < b); };
 constexpr auto kNle = [](auto a, auto b) { return !(a <= b); };
 constexpr auto kNgt = [](auto a, auto b) { return !(a > b); };

@@ -177,8 +177,8 @@ T div_fixup(T quotient, T denominator, T numerator) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   const bool negative = std::signbit(denominator) != std::signbit(numerator);
   const auto signed_as = [&](T x) { return std::copysign(x, negative ? T(-1) : T(1)); };
-  if (numerator != numerator) return numerator + numerator;
-  if (denominator != denominator) return denominator + denominator;
+  if (__builtin_isnan(numerator)) return numerator + numerator;
+  if (__builtin_isnan(denominator)) return denominator + denominator;
   const bool infinite_n = std::isinf(numerator);
   const bool infinite_d = std::isinf(denominator);
   if ((denominator == 0 && numerator == 0) || (infinite_n && infinite_d)) {
@@ -189,7 +189,7 @@ T div_fixup(T quotient, T denominator, T numerator) {
   if (exponent_field(numerator) - exponent_field(denominator) < F::kUnderflow) {
     return signed_as(T(0));
   }
-  if (quotient != quotient) return signed_as(kInfinity);
+  if (__builtin_isnan(quotient)) return signed_as(kInfinity);
   return signed_as(quotient);
 }
 float div_fixup32(float q, float d, float n) { return div_fixup(q, d, n); }
