@@ -1,5 +1,5 @@
-// The baseline kernels with something left out or added, to see what it costs: what each of them
-// showed stands in docs/log.md, what they are called in ablations.cpp.
+// The baseline kernels with something left out or added, to see what it costs: `radiance
+// ablate` counts it, ablations.cpp says what they are called.
 #include "kernels/gfx1201/decode_baseline.hip.hpp"
 #include "kernels/gfx1201/prefill_baseline.hip.hpp"
 
