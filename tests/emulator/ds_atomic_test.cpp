@@ -20,7 +20,8 @@ LaneProgram program(const std::string& body, unsigned results) {
   for (int r = 0; r < 8; ++r) {
     p.inputs.push_back(make_lanes([&](int i) {
       // Some lanes' values are equal, so that compare-exchange succeeds there.
-      return i % 3 == 0 ? 0x40490fdb : 0x3f800000 + 0x01234567 * (i + 1) * (r + 1);
+      const auto step = static_cast<uint32_t>((i + 1) * (r + 1));
+      return i % 3 == 0 ? 0x40490fdbu : 0x3f800000u + 0x01234567u * step;
     }));
   }
   p.body = "v_lshlrev_b32 v2, 4, v0\nds_store_b128 v2, v[8:11]\n" + body;

@@ -57,7 +57,7 @@ uint64_t avx512_stream_read(const uint8_t* data, int64_t bytes) {
     seen[0] = _mm512_xor_si512(seen[0], _mm512_loadu_si512(data + at));
   }
   for (int i = 1; i < 2 * streams; ++i) seen[0] = _mm512_xor_si512(seen[0], seen[i]);
-  return static_cast<uint64_t>(_mm512_reduce_add_epi64(seen[0]));
+  return static_cast<uint64_t>(_mm512_reduce_or_epi64(seen[0]));
 }
 
 const PeakKernel kAvx512Bf16Peak = {"vdpbf16ps", bf16_peak, kSums * 32};
