@@ -8,7 +8,10 @@ for task in "$@"; do
   case $task in
     build) packages+=(g++ cmake ninja-build pkg-config git ca-certificates binutils
              nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libgmock-dev
-             clang-22 lld-22) ;;  # gfx1201 kernels; libllvm22, the disassembler, comes with them
+             # gfx1201 kernels; libllvm22, the disassembler, comes with them
+             clang-22 lld-22
+             # the tests: a bundle of code objects, differential fuzzing
+             clang-tools-22 python3) ;;
     lint) packages+=(clang-format-22 clang-tidy-22 clang-tools-22 python3) ;;
     fuzz) packages+=(clang-22 libclang-rt-22-dev) ;;
     *) echo "install_packages.sh: no task is called \"$task\"" >&2; exit 2 ;;
