@@ -11,7 +11,7 @@ for task in "$@"; do
              # gfx1201 kernels; libllvm22, the disassembler, comes with them
              clang-22 lld-22
              # the tests: a bundle of code objects, differential fuzzing
-             clang-tools-22 python3) ;;
+             clang-tools-22 llvm-22 python3) ;;
     lint) packages+=(clang-format-22 clang-tidy-22 clang-tools-22 python3) ;;
     fuzz) packages+=(clang-22 libclang-rt-22-dev) ;;
     *) echo "install_packages.sh: no task is called \"$task\"" >&2; exit 2 ;;
