@@ -76,12 +76,13 @@ void run_devices(const CommonOptions& options, bool names, const CLI::App& app) 
                     {"configs", found->configs}});
     return true;
   };
-  for (const char* name : {"cpu:amx", "cpu:avx512", "cpu:avx2", "cpu:portable", "emu"})
-    report(name);
+  for (const char* name : {"cpu:amx", "cpu:avx512", "cpu:avx2", "cpu:portable"}) report(name);
   for (const char* kind : {"hip:", "cuda:"}) {
     for (int i = 0; i < kMostDevices && report(kind + std::to_string(i)); ++i) {
     }
   }
+  // After hip: once the emulator is loaded, the loader finds it under ROCm's name.
+  report("emu");
   // A device past the last of its kind is not missing.
   std::erase_if(absent, [](const std::string& line) {
     return (line.rfind("hip:", 0) == 0 || line.rfind("cuda:", 0) == 0) &&

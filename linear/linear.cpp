@@ -168,6 +168,7 @@ void Linear::gemm(GemmCall call) const {
 
 Plan Linear::plan(int64_t m) const {
   check_rows(m);
+  if (m == 0) refuse("no kernel runs for 0 rows");
   return engine_->backend().plan(shape(), m);
 }
 

@@ -227,7 +227,8 @@ typedef struct radiance_gemm_args {
 RADIANCE_API radiance_status radiance_gemm(const radiance_linear* linear,
                                            const radiance_gemm_args* args);
 
-/* Which kernel and tile m rows would take, and why, as one line; cut to `bytes` with its final NUL.
+/* Which kernel and tile m > 0 rows would take, and why, as one line; cut to `bytes` with its final
+ * NUL.
  */
 RADIANCE_API radiance_status radiance_explain(const radiance_linear* linear, int64_t m, char* text,
                                               size_t bytes);

@@ -76,6 +76,7 @@ TEST(CApi, MultipliesAndDescribes) {
   EXPECT_THAT(line, HasSubstr("5 rows of 24x64"));
   char cut[4];
   check(radiance_explain(linear.get(), 5, cut, sizeof(cut)));
+  EXPECT_EQ(radiance_explain(linear.get(), 0, line, sizeof(line)), RADIANCE_INVALID_ARGUMENT);
   EXPECT_EQ(std::strlen(cut), 3u);
 }
 

@@ -111,22 +111,22 @@ class Hip:
     """As much of the runtime as this needs."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-        self.library.radiance_emulator_last_report.restype = ctypes.c_char_p
-        self.library.radiance_emulator_version.restype = ctypes.c_char_p
+        self.runtime = ctypes.CDLL(path)
+        self.runtime.radiance_emulator_last_report.restype = ctypes.c_char_p
+        self.runtime.radiance_emulator_version.restype = ctypes.c_char_p
         self.option("quiet", "1")
 
     def option(self, name, value):
-        if self.library.radiance_emulator_set_option(name.encode(), value.encode()) != 0:
+        if self.runtime.radiance_emulator_set_option(name.encode(), value.encode()) != 0:
             raise RuntimeError(f"the emulator has no option {name}={value}")
 
     def version(self):
-        return self.library.radiance_emulator_version().decode()
+        return self.runtime.radiance_emulator_version().decode()
 
     def call(self, name, *arguments):
-        result = getattr(self.library, name)(*arguments)
+        result = getattr(self.runtime, name)(*arguments)
         if result != 0:
-            report = self.library.radiance_emulator_last_report().decode()
+            report = self.runtime.radiance_emulator_last_report().decode()
             raise RuntimeError(f"{name}: {report or result}")
 
     def allocate(self, size):
@@ -205,7 +205,7 @@ class Batch:
                         ctypes.c_int(count)])
             return hip.download(out, len(self.blocks))
         finally:
-            hip.library.hipDeviceReset()
+            hip.runtime.hipDeviceReset()
 
 
 def compare(batch, expected, got):
@@ -243,7 +243,7 @@ def run_function(batch, hip, function):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", required=True)
+    parser.add_argument("--library", dest="runtime", required=True)
     parser.add_argument("--clang", default="clang-22")
     parser.add_argument("--seed", type=int, default=None, help="of the first batch; the clock's if none")
     parser.add_argument("--batches", type=int, default=0, help="0: until the time is over")
@@ -253,7 +253,7 @@ def main():
     parser.add_argument("--json", help="write what was run to this file")
     parser.add_argument("--keep", default=".", help="folder for the sources of differing batches")
     options = parser.parse_args()
-    hip = Hip(options.library)
+    hip = Hip(options.runtime)
     start = time.monotonic()
     first = options.seed if options.seed is not None else int(time.time())
     cases = batches = compiler_faults = 0
