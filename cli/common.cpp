@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <system_error>
 
 #include "lab/report.hpp"
 #include "radiance/error.hpp"
@@ -41,9 +42,12 @@ std::string command_line(const CLI::App& app) {
     if (!option->get_lnames().empty() || !option->get_snames().empty()) line += " " + name;
     if (option->get_expected_max() == 0) continue;  // a flag
     for (const std::string& value : option->results()) {
-      line += " " + (value.find('/') == std::string::npos
-                         ? value
-                         : std::filesystem::path(value).lexically_normal().filename().string());
+      // Of a path its name; a configuration has slashes too, and stands as it is.
+      const std::filesystem::path path(value);
+      std::error_code none;
+      line += " " + (path.is_absolute() || std::filesystem::exists(path, none)
+                         ? path.lexically_normal().filename().string()
+                         : value);
     }
   }
   return line;

@@ -119,6 +119,16 @@ TEST_F(Command, GateEndsWithItsCounts) {
             "radiance gate --device cpu:portable --seed 5 --suite table,perm");
 }
 
+TEST_F(Command, ARecordedConfigurationKeepsItsSlash) {
+  const Result result =
+      run("bench --device cpu:portable --shapes 64x64 --copies 2 --m 1 --scope gemm --samples 1 "
+          "--config decode/portable --json '" +
+          file("b.json") + "'");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(nlohmann::json::parse(read(file("b.json"))).at("command"),
+              HasSubstr("--config decode/portable"));
+}
+
 TEST_F(Command, GateIsQuietUnlessAsked) {
   EXPECT_THAT(run("gate --suite table").out, Not(HasSubstr("int4 codes decode")));
   const Result result = run("gate --suite table -v");
