@@ -271,7 +271,7 @@ def make_table(root, name, file, filters):
     if not rows:
         raise BadTable(f"{file} has no {member} for {' '.join(filters) or 'this table'}")
     try:
-        return table(report, rows)
+        return [f"`{report['command']}`", ""] + table(report, rows)
     except KeyError as error:
         raise BadTable(f"{file} lacks the field {error}") from error
 

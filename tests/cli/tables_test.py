@@ -9,7 +9,7 @@ import unittest
 
 TOOL = sys.argv.pop(1)
 
-HEADER = {"schema": 1, "commit": "abc", "device": "a chip", "arch": "avx512", "seed": 7}
+HEADER = {"command": "radiance bench --m 1", "schema": 1, "commit": "abc", "device": "a chip", "arch": "avx512", "seed": 7}
 
 
 def bench_row(**fields):
@@ -63,6 +63,7 @@ class Tables(unittest.TestCase):
         text = self.table("bench docs/results/r.json", rows=[bench_row(), bench_row(M=8, us=None)])
         self.assertIn("| out | 1 | 812 | 3 % | 16.8 | 20.0 | 84 % | 65 G | 84 % |", text)
         self.assertIn("| out | 8 | – |", text)
+        self.assertIn("`radiance bench --m 1`", text)
         self.assertIn("a chip (avx512), commit abc, 2 threads; medians of 15 samples", text)
 
     def test_columns_only_where_rows_differ(self):
