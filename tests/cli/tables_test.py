@@ -9,7 +9,8 @@ import unittest
 
 TOOL = sys.argv.pop(1)
 
-HEADER = {"command": "radiance bench --m 1", "schema": 1, "commit": "abc", "device": "a chip", "arch": "avx512", "seed": 7}
+HEADER = {"schema": 1, "commit": "abc", "command": "radiance bench --m 1", "device": "a chip",
+          "arch": "avx512", "seed": 7}
 
 
 def bench_row(**fields):
