@@ -185,7 +185,9 @@ typedef struct radiance_forward_args {
 } radiance_forward_args;
 
 /* Quantizes the rows of x and multiplies: the whole operation. Allocates nothing and does not
- * synchronize; on "cpu" y is written when it returns. */
+ * synchronize; on "cpu" y is written when it returns. The packed weight must be complete when this
+ * is called, not only ahead in the stream: Hopper's kernels read it while earlier ones still run.
+ */
 RADIANCE_API radiance_status radiance_forward(const radiance_linear* linear,
                                               const radiance_forward_args* args);
 
