@@ -88,6 +88,8 @@ class Function:
             return f"{self.rng.choice(['divide', 'remainder'])}<{t}>({e()}, {e()})"
         if choice == 10:
             name = self.rng.choice(["min", "max", "add_sat", "sub_sat"])
+            if t[1:] == "64" and name.endswith("_sat"):
+                return f"{name}({e()}, {e()})"
             return f"__builtin_elementwise_{name}({e()}, {e()})"
         if choice == 11 and not unsigned:
             return f"__builtin_elementwise_abs({e()})"
