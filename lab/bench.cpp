@@ -68,12 +68,11 @@ std::vector<BenchRow> run_bench(const Engine& engine, const BenchOptions& option
       const auto weights = bench_weights(engine, options, format, shape);
       for (const Scope scope : options.scopes) {
         for (const int64_t m : options.rows) {
-          BenchEntry entry(engine, options, *weights, x, m, scope, options.config);
-          PeakGuard& guard = guards.of(entry.config);
+          BenchEntry entry(engine, options, guards, *weights, x, m, scope, options.config);
           const Measurement measurement =
-              measure_interleaved(engine, guard, {entry.contestant()}, options.limits);
+              measure_interleaved(engine, {entry.contestant()}, options.limits);
           rows.push_back(
-              bench_row(engine, guard, shape, m, entry, measurement, measurement.contestants[0]));
+              bench_row(engine, shape, m, entry, measurement, measurement.contestants[0]));
           if (events.on_row) events.on_row(rows.back());
         }
       }
@@ -93,17 +92,16 @@ std::vector<BenchRow> run_compare(const Engine& engine, const BenchOptions& opti
     const auto mxfp4 = bench_weights(engine, options, RADIANCE_MXFP4, shape);
     for (const Scope scope : options.scopes) {
       for (const int64_t m : options.rows) {
-        BenchEntry first(engine, options, *int4, x, m, scope, "");
-        BenchEntry second(engine, options, *mxfp4, x, m, scope, "");
-        PeakGuard& guard = guards.of(first.config);
-        const Measurement measurement = measure_interleaved(
-            engine, guard, {first.contestant(), second.contestant()}, options.limits);
+        BenchEntry first(engine, options, guards, *int4, x, m, scope, "");
+        BenchEntry second(engine, options, guards, *mxfp4, x, m, scope, "");
+        const Measurement measurement =
+            measure_interleaved(engine, {first.contestant(), second.contestant()}, options.limits);
         const Samples& a = measurement.contestants[0];
         const Samples& b = measurement.contestants[1];
-        rows.push_back(bench_row(engine, guard, shape, m, first, measurement, a));
+        rows.push_back(bench_row(engine, shape, m, first, measurement, a));
         set_ratio(a, b, rows.back());
         if (events.on_row) events.on_row(rows.back());
-        rows.push_back(bench_row(engine, guard, shape, m, second, measurement, b));
+        rows.push_back(bench_row(engine, shape, m, second, measurement, b));
         if (events.on_row) events.on_row(rows.back());
       }
     }

@@ -52,16 +52,17 @@ HostRows bench_rows(const BenchOptions& options, int64_t k) {
                      *std::max_element(options.rows.begin(), options.rows.end()), k);
 }
 
-BenchEntry::BenchEntry(const Engine& engine, const BenchOptions& options,
+BenchEntry::BenchEntry(const Engine& engine, const BenchOptions& options, PeakGuards& guards,
                        WeightRotation& weight_rotation, const HostRows& rows, int64_t m,
                        Scope call_scope, const std::string& wanted_config)
     : weights(&weight_rotation),
       config(resolve_config(engine, weights->shape(), m, wanted_config)),
       calls(engine, weights->front(), rows, m, options.y_dtype,
             wanted_config.empty() ? nullptr : config.c_str()),
-      scope(call_scope) {}
+      scope(call_scope),
+      guard(&guards.of(config)) {}
 
-BenchRow bench_row(const Engine& engine, const PeakGuard& guard, const BenchShape& shape, int64_t m,
+BenchRow bench_row(const Engine& engine, const BenchShape& shape, int64_t m,
                    const BenchEntry& entry, const Measurement& measurement,
                    const Samples& samples) {
   BenchRow row;
@@ -82,10 +83,10 @@ BenchRow bench_row(const Engine& engine, const PeakGuard& guard, const BenchShap
   row.gbps = static_cast<double>(row.packed_bytes) / row.us * 1e-3;
   row.probe_gbps = median(samples.probe_gbps);
   row.probe_spread = spread(samples.probe_gbps);
-  row.peak_gmacs = median(measurement.peak_gmacs);
-  row.good_peak_gmacs = guard.good_gmacs();
-  row.best_peak_gmacs = guard.best_gmacs();
-  row.peak_instruction = guard.instruction();
+  row.peak_gmacs = median(samples.peak_gmacs);
+  row.good_peak_gmacs = entry.guard->good_gmacs();
+  row.best_peak_gmacs = entry.guard->best_gmacs();
+  row.peak_instruction = entry.guard->instruction();
   row.ratio = row.ratio_spread = kNan;
   if (samples.counters) {
     row.counters = summarized_counters(*samples.counters, m, shape.n, shape.k);

@@ -25,20 +25,22 @@ HostRows bench_rows(const BenchOptions& options, int64_t k);
 struct BenchEntry {
   // wanted_config: a configuration's name or its beginning; "" = the policy's. Throws Error with
   // the legal ones if none begins so.
-  BenchEntry(const Engine& engine, const BenchOptions& options, WeightRotation& weight_rotation,
-             const HostRows& rows, int64_t m, Scope call_scope, const std::string& wanted_config);
+  BenchEntry(const Engine& engine, const BenchOptions& options, PeakGuards& guards,
+             WeightRotation& weight_rotation, const HostRows& rows, int64_t m, Scope call_scope,
+             const std::string& wanted_config);
   BenchEntry(const BenchEntry&) = delete;
   BenchEntry& operator=(const BenchEntry&) = delete;
 
-  Contestant contestant() { return {weights, &calls, scope}; }
+  Contestant contestant() { return {weights, &calls, scope, guard}; }
 
   WeightRotation* weights;
   std::string config;
   CallRotation calls;
   Scope scope;
+  PeakGuard* guard;
 };
 
-BenchRow bench_row(const Engine& engine, const PeakGuard& guard, const BenchShape& shape, int64_t m,
+BenchRow bench_row(const Engine& engine, const BenchShape& shape, int64_t m,
                    const BenchEntry& entry, const Measurement& measurement, const Samples& samples);
 
 // The median and the spread of a's times over b's of the same rounds, into `row`.

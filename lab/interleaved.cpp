@@ -71,8 +71,7 @@ Measurement count_calls(Device& device, const std::vector<Contestant>& contestan
 
 }  // namespace
 
-Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
-                                const std::vector<Contestant>& contestants,
+Measurement measure_interleaved(const Engine& engine, const std::vector<Contestant>& contestants,
                                 const SamplingLimits& limits) {
   if (engine.device().take_counters()) return count_calls(engine.device(), contestants);
   Stopwatch stopwatch(engine.device());
@@ -95,7 +94,7 @@ Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
     result.discarded += !good;
     return good;
   };
-  auto wait_for_guard = [&] {
+  auto wait_for = [&](PeakGuard& guard) {
     for (int tries = 0; tries < kGuardTries; ++tries) {
       if (note(guard.pass())) return true;
       std::this_thread::sleep_for(kPause);
@@ -126,12 +125,13 @@ Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
   int taken = 0;
   for (int attempt = 0; taken < limits.samples; ++attempt) {
     if (elapsed() > (taken >= SamplingLimits::kFewest ? 1 : 2) * limits.seconds) break;
-    std::vector<double> us(contestants.size()), gbps(contestants.size()), peaks;
+    std::vector<double> us(contestants.size()), gbps(contestants.size()), peaks(contestants.size());
     bool good = true;
     for (size_t turn = 0; turn < contestants.size(); ++turn) {
       // Nobody goes first every time.
       const size_t i = attempt % 2 == 0 ? turn : contestants.size() - 1 - turn;
       const Contestant& contestant = contestants[i];
+      PeakGuard& guard = *contestant.guard;
       double calls_us = 0, reads_us = 0;
       const auto calls = [&] {
         for (int c = 0; c < batches[i].calls; ++c) call_once(contestant);
@@ -139,10 +139,10 @@ Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
       const auto reads = [&] {
         for (int r = 0; r < batches[i].reads; ++r) read_once(contestant);
       };
-      good = wait_for_guard() && whole(&calls_us, calls) && note(guard.pass()) &&
+      good = wait_for(guard) && whole(&calls_us, calls) && note(guard.pass()) &&
              whole(&reads_us, reads);
       if (!good) break;
-      peaks.push_back(guard.last_gmacs());
+      peaks[i] = guard.last_gmacs();
       us[i] = calls_us / batches[i].calls;
       const double read_us = reads_us / batches[i].reads;
       const size_t bytes = contestant.weights->packed_bytes() / 64 * 64;
@@ -153,8 +153,8 @@ Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
     for (size_t i = 0; i < contestants.size(); ++i) {
       result.contestants[i].us.push_back(us[i]);
       result.contestants[i].probe_gbps.push_back(gbps[i]);
+      result.contestants[i].peak_gmacs.push_back(peaks[i]);
     }
-    result.peak_gmacs.insert(result.peak_gmacs.end(), peaks.begin(), peaks.end());
   }
   return result;
 }

@@ -18,12 +18,14 @@ struct Contestant {
   WeightRotation* weights = nullptr;
   CallRotation* calls = nullptr;
   Scope scope = Scope::kGemm;
+  PeakGuard* guard = nullptr;  // of its own instructions
 };
 
 // What was measured of a contestant: one entry a sample that counted.
 struct Samples {
   std::vector<double> us;          // a call
   std::vector<double> probe_gbps;  // of the streaming read, 10^9 bytes a second
+  std::vector<double> peak_gmacs;  // of the guard behind it
   int calls_per_sample = 0;
   // From a device that counts instead of taking time (Device::take_counters): what one call did,
   // and no samples.
@@ -32,7 +34,6 @@ struct Samples {
 
 struct Measurement {
   std::vector<Samples> contestants;  // as given; equally many samples each
-  std::vector<double> peak_gmacs;    // of the guards of the samples that counted
   int discarded = 0;                 // guards that refused and samples that were cut
 };
 
@@ -48,8 +49,7 @@ struct SamplingLimits {
 // calls touched. The first guard is tried again after a pause until it passes. If the second
 // refuses, or on cpu another program took a core meanwhile, the whole round of all contestants is
 // discarded: what is compared was measured in the same moments.
-Measurement measure_interleaved(const Engine& engine, PeakGuard& guard,
-                                const std::vector<Contestant>& contestants,
+Measurement measure_interleaved(const Engine& engine, const std::vector<Contestant>& contestants,
                                 const SamplingLimits& limits);
 
 }  // namespace radiance::lab

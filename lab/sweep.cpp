@@ -65,17 +65,15 @@ std::vector<BenchRow> run_sweep(const Engine& engine, const BenchOptions& option
           std::vector<std::unique_ptr<BenchEntry>> entries;
           std::vector<Contestant> in_turn;
           for (const Candidate& candidate : all) {
-            entries.push_back(std::make_unique<BenchEntry>(engine, options, *weights, x, m, scope,
-                                                           candidate.config));
+            entries.push_back(std::make_unique<BenchEntry>(engine, options, guards, *weights, x, m,
+                                                           scope, candidate.config));
             in_turn.push_back(entries.back()->contestant());
           }
           any = any || entries.size() > 1;
-          PeakGuard& guard = guards.of(entries.front()->config);
-          const Measurement measurement =
-              measure_interleaved(engine, guard, in_turn, options.limits);
+          const Measurement measurement = measure_interleaved(engine, in_turn, options.limits);
           for (size_t i = 0; i < entries.size(); ++i) {
             const Samples& samples = measurement.contestants[i];
-            rows.push_back(bench_row(engine, guard, shape, m, *entries[i], measurement, samples));
+            rows.push_back(bench_row(engine, shape, m, *entries[i], measurement, samples));
             rows.back().ratio_to = all[all[i].reference].config;
             set_ratio(samples, measurement.contestants[all[i].reference], rows.back());
             if (events.on_row) events.on_row(rows.back());

@@ -118,9 +118,9 @@ INLINE f16 narrow(f64 x) { return static_cast<f16>(opaque(x)); }
 INLINE f16 narrow(f16 x) { return x; }
 INLINE f16x2 narrow(f32x2 x) { return f16x2{narrow(x[0]), narrow(x[1])}; }
 
-// Saturating 64-bit sums of values that are no sums to the compiler: where the high word is x + y and
-// the carry of the low words c, LLVM 22 makes (x + y) + c one add with carry of x, y and c, whose
-// carry out, the saturation, is another one.
+// Saturating 64-bit sums of values that are no sums to the compiler: where the high word is x + y
+// and the carry of the low words c, LLVM 22 makes (x + y) + c one add with carry of x, y and c,
+// whose carry out, the saturation, is another one.
 template <typename T>
 INLINE T add_sat(T a, T b) {
   return __builtin_elementwise_add_sat(opaque(a), opaque(b));
