@@ -16,6 +16,7 @@ field says so (several values: field=a,b). NAME is one of
     model     a line for each layer of suite `model`
     rivals    a line for each shape and M, a column for each contestant
     census    a line for each kernel: registers, LDS, occupancy and its main loop
+    sass      the same of Hopper's kernels
 
 Run without arguments it rewrites the files; with --check it changes nothing and exits with 1 if a
 table is not what its results say.
@@ -232,6 +233,21 @@ def census_table(report, kernels):
     return markdown(columns, lines) + ["", f"{compiler}, commit {report['commit']}."]
 
 
+def sass_table(report, kernels):
+    columns = [("kernel", False)]
+    columns += [(name, True) for name in ("registers", "instructions", "main loop", "QGMMA", "integer",
+                                          "float", "shared", "waits", "beside QGMMA")]
+    lines = []
+    for kernel in kernels:
+        loop = kernel.get("main_loop")
+        if not loop or kernel["name"] == "peak":
+            continue
+        lines.append([kernel["name"], str(kernel["registers"]), str(kernel["instructions"])] +
+                     [str(loop[key]) for key in ("instructions", "qgmma", "integer", "float", "shared",
+                                                 "waits", "overlapped")])
+    return markdown(columns, lines) + ["", f"{report['compiler']}, commit {report['commit']}."]
+
+
 def provenance(report):
     arch = f" ({report['arch']})" if report.get("arch") else ""
     return f"{report['device']}{arch}, commit {report['commit']}"
@@ -246,6 +262,7 @@ TABLES = {
     "model": ("cases", model_table),
     "rivals": ("rows", rivals_table),
     "census": ("kernels", census_table),
+    "sass": ("kernels", sass_table),
 }
 
 
