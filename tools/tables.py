@@ -16,6 +16,7 @@ field says so (several values: field=a,b). NAME is one of
     model     a line for each layer of suite `model`
     rivals    a line for each shape and M, a column for each contestant
     census    a line for each kernel: registers, LDS, occupancy and its main loop
+    sass      the same of Hopper's kernels
     counters  a line for each configuration: what the emulator counted of a call
 
 Run without arguments it rewrites the files; with --check it changes nothing and exits with 1 if a
@@ -238,6 +239,21 @@ def census_table(report, kernels):
     return markdown(columns, lines) + ["", f"{compiler}, commit {report['commit']}."]
 
 
+def sass_table(report, kernels):
+    columns = [("kernel", False)]
+    columns += [(name, True) for name in ("registers", "instructions", "main loop", "QGMMA", "integer",
+                                          "float", "shared", "waits", "beside QGMMA")]
+    lines = []
+    for kernel in kernels:
+        loop = kernel.get("main_loop")
+        if not loop or kernel["name"] == "peak":
+            continue
+        lines.append([kernel["name"], str(kernel["registers"]), str(kernel["instructions"])] +
+                     [str(loop[key]) for key in ("instructions", "qgmma", "integer", "float", "shared",
+                                                 "waits", "overlapped")])
+    return markdown(columns, lines) + ["", f"{report['compiler']}, commit {report['commit']}."]
+
+
 def counters_table(report, rows):
     columns = [("configuration", False), ("M", True)]
     columns += [(name, True) for name in ("instructions", "VALU", "VOPD", "WMMA", "LDS", "global",
@@ -273,6 +289,7 @@ TABLES = {
     "model": ("cases", model_table),
     "rivals": ("rows", rivals_table),
     "census": ("kernels", census_table),
+    "sass": ("kernels", sass_table),
     "counters": ("rows", counters_table),
 }
 
