@@ -6,8 +6,6 @@
 
 #include <cstring>
 #include <functional>
-#include <limits>
-#include <optional>
 #include <random>
 #include <vector>
 
@@ -18,7 +16,6 @@
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using namespace radiance::api;
 namespace hip = radiance::hip;
 
