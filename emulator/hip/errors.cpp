@@ -21,6 +21,7 @@ constexpr Entry kEntries[] = {
     {kOutOfMemory, "hipErrorOutOfMemory", "out of memory"},
     {kNotInitialized, "hipErrorNotInitialized", "initialization error"},
     {kInvalidConfiguration, "hipErrorInvalidConfiguration", "invalid configuration argument"},
+    {kInvalidPitchValue, "hipErrorInvalidPitchValue", "invalid pitch argument"},
     {kInvalidSymbol, "hipErrorInvalidSymbol", "invalid device symbol"},
     {kInvalidDevicePointer, "hipErrorInvalidDevicePointer", "invalid device pointer"},
     {kInvalidMemcpyDirection, "hipErrorInvalidMemcpyDirection",
