@@ -21,7 +21,7 @@ constexpr Suite kSuites[] = {
     {"table", run_table_suite},     {"unpack", run_unpack_suite}, {"perm", run_perm_suite},
     {"onehot", run_onehot_suite},   {"cancel", run_cancel_suite}, {"decode", run_decode_suite},
     {"prefill", run_prefill_suite}, {"cross", run_cross_suite},   {"mxfp4", run_mxfp4_suite},
-    {"fuzz", run_fuzz_suite},       {"model", run_model_suite},
+    {"configs", run_configs_suite}, {"fuzz", run_fuzz_suite},     {"model", run_model_suite},
 };
 
 }  // namespace

@@ -85,10 +85,12 @@ CaseResult case_of(const Problem& problem, const Variation& variation, const std
 
 std::optional<std::string> find_config(const Backend& backend, const WeightShape& shape, int64_t m,
                                        const std::string& prefix) {
-  for (const Plan& plan : backend.configs(shape, m)) {
-    if (plan.config.rfind(prefix, 0) == 0) return plan.config;
+  std::optional<std::string> first;
+  for (Plan& plan : backend.configs(shape, m)) {
+    if (plan.config == prefix) return plan.config;
+    if (!first && plan.config.starts_with(prefix)) first = std::move(plan.config);
   }
-  return std::nullopt;
+  return first;
 }
 
 Launch launch(const DeviceWeight& weight, const Problem& problem, const Variation& variation) {

@@ -57,7 +57,8 @@ struct Variation {
   bool exact = false;    // as Expectation::exact
 };
 
-// The first legal configuration with this prefix, nothing if there is none.
+// The legal configuration with this name, or else the first with this prefix; nothing if there is
+// none.
 std::optional<std::string> find_config(const Backend& backend, const WeightShape& shape, int64_t m,
                                        const std::string& prefix);
 

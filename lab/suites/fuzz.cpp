@@ -58,7 +58,10 @@ bool drowns_in_fp16(const Problem& problem, bool bias) {
 void run_one(Gate& gate, uint64_t index) {
   Random random = gate.random("fuzz", index);
   const bool mxfp4 = random.chance(0.3);
-  const int64_t k = mxfp4 ? 32 * log_uniform(random, 64) : 8 * log_uniform(random, 400);
+  // Whole slabs are what kernels are made for, anything else is what they must not stumble over.
+  const int64_t k = random.chance(0.6) ? 128 * log_uniform(random, mxfp4 ? 16 : 25)
+                    : mxfp4            ? 32 * log_uniform(random, 64)
+                                       : 8 * log_uniform(random, 400);
   const int64_t n = log_uniform(random, 400);
   const int64_t m = random.chance(0.12) ? 1 + random.below(600) : log_uniform(random, 70);
   const int64_t group = mxfp4 ? 32 : any_group(random);

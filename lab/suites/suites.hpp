@@ -21,6 +21,9 @@ void run_prefill_suite(Gate& gate);
 // Prefill against decode configurations at M = 64 on the production shapes.
 void run_cross_suite(Gate& gate);
 void run_mxfp4_suite(Gate& gate);
+// Every configuration that the backend lists, by name, on each kind of weight that it has kernels
+// for.
+void run_configs_suite(Gate& gate);
 // Random legal calls, also with NaN rows and other numbers of threads.
 void run_fuzz_suite(Gate& gate);
 // The quantized layers of GateOptions::model on their own weights.

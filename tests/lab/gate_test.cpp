@@ -71,6 +71,15 @@ TEST(Gate, ASeedRepeatsTheCases) {
   }
 }
 
+TEST(Gate, FuzzMixesWholeSlabsWithOtherLengths) {
+  Gate gate(options_for({"fuzz"}), {});
+  gate.run();
+  int whole = 0;
+  for (const CaseResult& result : gate.results()) whole += result.k % 128 == 0;
+  EXPECT_GE(whole, 20);
+  EXPECT_LE(whole, 35);
+}
+
 TEST(Gate, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(Gate(options_for({"decoed"}), {}).run(), Error);
   EXPECT_THROW(Gate(options_for({"model"}), {}).run(), Error);
