@@ -108,8 +108,6 @@ void print_once(Result code, const std::string& sentence) {
 
 }  // namespace
 
-void fail(Result code, std::string sentence) { throw Failure(code, std::move(sentence)); }
-
 const char* error_name(Result code) { return entry(code).name; }
 const char* error_text(Result code) { return entry(code).text; }
 
