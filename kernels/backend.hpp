@@ -66,6 +66,7 @@ struct Ablation {
   std::string config;  // a name that GemmCall::config accepts
   std::string of;      // the configuration that it is a variant of
   std::string what;    // one line
+  bool right = false;  // whether its results are right all the same
 };
 
 struct QuantizeCall {

@@ -167,7 +167,7 @@ class Gfx1201Backend final : public Backend {
     std::vector<Ablation> all;
     for (const gfx1201::AblationKernel& kernel : gfx1201::ablation_kernels()) {
       if (!gfx1201::takes(kernel, shape, m)) continue;
-      all.push_back({kernel.config, gfx1201::config_name(kernel.choice), kernel.what});
+      all.push_back({kernel.config, gfx1201::config_name(kernel.choice), kernel.what, kernel.right});
     }
     return all;
   }
