@@ -84,12 +84,12 @@ std::map<std::string, std::vector<Omittable>> waits_of_shipped_kernels() {
 }
 
 // Ten slabs, so that each of four parts of K has two or three of them.
-constexpr int64_t kDepth = 1280;
+constexpr int64_t kDepth = 1280, kFeatures = 64;
 
 test::Problem make_int4(int64_t m, int64_t group) {
   std::mt19937 rng(static_cast<unsigned>(m));
   test::Problem p;
-  p.shape = {RADIANCE_AUTOROUND_INT4, 150, kDepth, group};
+  p.shape = {RADIANCE_AUTOROUND_INT4, kFeatures, kDepth, group};
   p.m = m;
   p.codes.resize(static_cast<size_t>(p.shape.k / 2 * p.shape.n));
   for (uint8_t& byte : p.codes) byte = static_cast<uint8_t>(rng());
@@ -107,7 +107,7 @@ test::Problem make_int4(int64_t m, int64_t group) {
 test::Problem make_mxfp4(int64_t m, int64_t k, int reach) {
   std::mt19937 rng(static_cast<unsigned>(m));
   test::Problem p;
-  p.shape = {RADIANCE_MXFP4, 150, k, 32};
+  p.shape = {RADIANCE_MXFP4, kFeatures, k, 32};
   p.m = m;
   p.codes.resize(static_cast<size_t>(p.shape.k / 2 * p.shape.n));
   for (uint8_t& byte : p.codes) byte = static_cast<uint8_t>(rng());
@@ -131,19 +131,23 @@ class Session {
     test::run(*device_, *backend_, problem_, *tensors_, header_, config);
   }
 
-  // Into the rows of the problem, which nothing else reads.
+  // Rows of every type, whole and with a ragged end; into the problem's, which nothing else reads.
   void quantize() {
-    QuantizeCall call;
-    call.m = problem_.m;
-    call.k = problem_.shape.k;
-    call.x = rows_->get();
-    call.x_dtype = RADIANCE_F32;
-    call.ldx = call.k;
-    call.xq = tensors_->xq.get<uint8_t>();
-    call.scales = tensors_->x_scales.get<float>();
-    call.group = problem_.shape.group;
-    call.row_sums = sums_->get<float>();
-    backend_->quantize(call);
+    for (const radiance_dtype type : {RADIANCE_F32, RADIANCE_BF16, RADIANCE_F16}) {
+      for (const int64_t k : {problem_.shape.k, problem_.shape.k - 5}) {
+        QuantizeCall call;
+        call.m = problem_.m;
+        call.k = k;
+        call.x = rows_->get();
+        call.x_dtype = type;
+        call.ldx = problem_.shape.k;
+        call.xq = tensors_->xq.get<uint8_t>();
+        call.scales = tensors_->x_scales.get<float>();
+        call.group = problem_.shape.group;
+        call.row_sums = sums_->get<float>();
+        backend_->quantize(call);
+      }
+    }
     device_->synchronize(nullptr);
   }
 
@@ -193,7 +197,31 @@ class Session {
   PackedHeader header_;
 };
 
-class OmittedWaits : public testing::Test {
+// The kernels in parts that a test each can go through.
+enum class Part { kGroupsOf128, kSmallGroups, kMxfp4, kOthers };
+
+Part part_of(const std::string& kernel) {
+  if (kernel.starts_with("mxfp4_")) return Part::kMxfp4;
+  if (kernel.ends_with("_g64") || kernel.ends_with("_g32")) return Part::kSmallGroups;
+  return kernel.starts_with("autoround_") ? Part::kGroupsOf128 : Part::kOthers;
+}
+
+// What strict mode need not notice.
+struct Redundant {
+  const char* kernel;
+  const char* wait;
+  const char* why;
+};
+constexpr Redundant kRedundant[] = {
+    {"mxfp4_prefill_n4", "s_wait_dscnt 0x0",
+     "before the barrier after which the slab in LDS is overwritten: its reads have all been "
+     "waited "
+     "for, outstanding are those of the fold tables, which nobody overwrites and which are waited "
+     "for "
+     "again where they are used"},
+};
+
+class OmittedWaits : public testing::TestWithParam<Part> {
  protected:
   // Runs the work once, and again for every wait of every kernel in it that was not seen before.
   void omit_each(Session& session, const std::string& what,
@@ -202,7 +230,8 @@ class OmittedWaits : public testing::Test {
     ASSERT_EQ(session.stopped(work), "") << what;
     for (const std::string& kernel : session.control().launched()) {
       const auto waits = waits_.find(kernel);
-      if (waits == waits_.end() || !seen_.insert(kernel).second) continue;
+      if (waits == waits_.end() || part_of(kernel) != GetParam()) continue;
+      if (!seen_.insert(kernel).second) continue;
       for (const Omittable& wait : waits->second) {
         const std::string where = kernel + "+" + std::to_string(wait.offset);
         ASSERT_TRUE(session.control().set_option("omit", where));
@@ -212,7 +241,7 @@ class OmittedWaits : public testing::Test {
         if (wait.hint) {
           EXPECT_EQ(why, "") << where;
         } else if (why.empty()) {
-          unnoticed_ += where + ": " + wait.text + "\n";
+          unnoticed_[kernel + ": " + wait.text].push_back(wait.offset);
         }
       }
     }
@@ -225,28 +254,65 @@ class OmittedWaits : public testing::Test {
     }
   }
 
+  // Each entry of the list excuses one wait.
+  std::string unexplained() const {
+    std::string text;
+    for (const auto& [what, offsets] : unnoticed_) {
+      const auto listed = std::count_if(
+          std::begin(kRedundant), std::end(kRedundant), [&what = what](const Redundant& entry) {
+            return what == std::string(entry.kernel) + ": " + entry.wait;
+          });
+      if (static_cast<size_t>(listed) >= offsets.size()) continue;
+      text += what + " at";
+      for (const uint64_t offset : offsets) text += " +" + std::to_string(offset);
+      text += "\n";
+    }
+    return text;
+  }
+
   const std::map<std::string, std::vector<Omittable>> waits_ = waits_of_shipped_kernels();
   Names seen_;
-  std::string unnoticed_;
+  std::map<std::string, std::vector<uint64_t>> unnoticed_;  // offsets by kernel and text
   int omitted_ = 0;
 };
 
-TEST_F(OmittedWaits, StrictModeNoticesEachOfThem) {
+TEST_P(OmittedWaits, AreNoticedByStrictMode) {
+  const Part part = GetParam();
   for (const int64_t m : {1, 17, 33, 64, 130}) {
-    for (const int64_t group : {128, 64, 32}) omit_in_every_config(make_int4(m, group));
-    for (const int reach : {14, 15}) omit_in_every_config(make_mxfp4(m, kDepth, reach));
+    if (part == Part::kGroupsOf128) omit_in_every_config(make_int4(m, 128));
+    if (part == Part::kSmallGroups) {
+      omit_in_every_config(make_int4(m, 64));
+      omit_in_every_config(make_int4(m, 32));
+    }
+    if (part == Part::kMxfp4) {
+      for (const int reach : {14, 15}) omit_in_every_config(make_mxfp4(m, kDepth, reach));
+    }
   }
-  omit_in_every_config(make_int4(9, 40));
-  omit_in_every_config(make_mxfp4(9, kDepth + 32, 0));
-  const test::Problem p = make_int4(3, 128);
-  Session session(p);
-  omit_each(session, "quantize", [](Session& s) { s.quantize(); });
-
+  if (part == Part::kMxfp4) omit_in_every_config(make_mxfp4(9, kDepth + 32, 0));
+  if (part == Part::kOthers) {
+    omit_in_every_config(make_int4(9, 40));
+    const test::Problem p = make_int4(3, 128);
+    Session session(p);
+    omit_each(session, "quantize", [](Session& s) { s.quantize(); });
+  }
   Names with_loops;
-  for (const auto& [kernel, waits] : waits_) with_loops.insert(kernel);
+  for (const auto& [kernel, waits] : waits_) {
+    if (part_of(kernel) == part) with_loops.insert(kernel);
+  }
+  EXPECT_FALSE(with_loops.empty());
   EXPECT_EQ(seen_, with_loops) << "every shipped kernel that has a main loop with waits";
-  EXPECT_EQ(unnoticed_, "") << omitted_ << " omitted, one at a time";
+  EXPECT_EQ(unexplained(), "") << omitted_ << " omitted, one at a time";
 }
+
+std::string name_of(const testing::TestParamInfo<Part>& part) {
+  constexpr const char* kNames[] = {"GroupsOf128", "SmallGroups", "Mxfp4", "Others"};
+  return kNames[static_cast<size_t>(part.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, OmittedWaits,
+                         testing::Values(Part::kGroupsOf128, Part::kSmallGroups, Part::kMxfp4,
+                                         Part::kOthers),
+                         name_of);
 
 }  // namespace
 }  // namespace radiance::gfx1201
