@@ -154,15 +154,12 @@ class QuantizationSettings:
     def renamed(self, rename: Callable[[str], str | None]) -> QuantizationSettings:
         """The same settings for modules that an engine renames. Patterns keep their text: they are
         searched in the module's name, of which they usually hold the end."""
-        def name_of(name: str) -> str:
-            return rename(name) or name
-
-        def block_of(name: str) -> str:  # rules for prefixes end in a dot
-            return name_of(name + ".").rstrip(".")
+        def name_of(name: str) -> str:  # rules are for tensors: the one for "lm_head." is meant for lm_head too
+            return (rename(name + ".") or name).rstrip(".")
 
         extra = self.extra_config and {
             key if is_pattern(key) else name_of(key): entry for key, entry in self.extra_config.items()}
-        return replace(self, blocks=tuple(map(block_of, self.blocks)), extra_config=extra)
+        return replace(self, blocks=tuple(map(name_of, self.blocks)), extra_config=extra)
 
     # ---- one module ----
 

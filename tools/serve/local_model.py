@@ -1,7 +1,8 @@
 """A checkpoint in transformers, its linear layers dequantized: what served models are compared with.
 
 Activations "16bit" multiply the dequantized weights as they are, rounded to the model's dtype; "fp8" quantizes
-the rows of every linear layer's input as the library does, and multiplies the exact weights in fp32.
+the rows of every linear layer's input as the library does, and multiplies the exact weights in fp32; "radiance" is the
+library itself, which also runs the checkpoints in MXFP4 that no plugin serves.
 """
 
 from __future__ import annotations
@@ -76,10 +77,25 @@ def load(folder: Path, activations: str = "16bit", dtype: torch.dtype = torch.bf
     if unread or set(missing) - tied:
         raise SystemExit(f"{folder}: missing {missing}, unread {unread}")
     model.tie_weights()
-    if activations == "fp8":
+    if activations != "16bit":
         for module, weight in weights.items():
             name = module if module in dict(model.named_modules()) else module.replace("model.language_model.", "model.")
             parent, _, last = name.rpartition(".")
-            old = getattr(model.get_submodule(parent), last)
-            setattr(model.get_submodule(parent), last, Fp8ActivationLinear(weight, old.bias))
+            bias = getattr(model.get_submodule(parent), last).bias
+            made = (Fp8ActivationLinear(weight, bias) if activations == "fp8" else
+                    packed_linear(tensors, module, dict(settings), bias))
+            setattr(model.get_submodule(parent), last, made)
     return model
+
+
+def packed_linear(tensors: dict[str, torch.Tensor], module: str, config: dict,
+                  bias: torch.Tensor | None) -> torch.nn.Module:
+    import radiance_autoround
+
+    if config.get("quant_method") == "compressed-tensors":
+        packed = radiance_autoround.pack_mxfp4(tensors[f"{module}.weight_packed"], tensors[f"{module}.weight_scale"],
+                                               name=module)
+    else:
+        group = QuantizationSettings.from_config(config).scheme_of(module).group_size
+        packed = radiance_autoround.pack(tensors[f"{module}.qweight"], tensors[f"{module}.scales"], group, name=module)
+    return radiance_autoround.AutoRoundLinear.from_packed(packed, bias, module)
