@@ -43,7 +43,6 @@ class Device:
             self.handle = Handle(name, threads)
         except RadianceError as error:
             raise RadianceError(f"torch device {device}: {error}", error.status) from None
-        self.largest: dict[int, int] = {}  # bytes that any weight here needs, by the power of two of the rows
 
 
 class CpuDevice(Device):
@@ -189,8 +188,7 @@ def reserve(max_m: int, device: torch.device | str = "cpu", streams: int = 2) ->
 
 def _forget_after_fork() -> None:
     # The pool's threads do not exist in the child: it opens the device again.
-    global _lock
-    _lock = threading.RLock()
+    _lock._at_fork_reinit()
     _devices.clear()
 
 

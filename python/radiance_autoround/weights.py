@@ -21,7 +21,7 @@ from radiance_autoround.devices import Device, device_of, workspace_bytes
 
 FORMATS = {1: "autoround_int4", 2: "mxfp4"}
 _lock = threading.RLock()
-_count_lock = threading.Lock()
+count_lock = threading.Lock()
 _weights: dict[tuple[int, int], Weight] = {}
 MOST_ROWS = 2**31 - 1
 
@@ -45,7 +45,7 @@ class Weight:
     """A layer of the library over a packed weight, which the caller keeps."""
 
     __slots__ = ("name", "device", "torch_device", "storage", "data", "handle", "n", "k", "group", "format", "target",
-                 "bytes", "calls", "rows", "_needs", "_process")
+                 "bytes", "calls", "rows", "needs", "_process")
 
     def __init__(self, packed: torch.Tensor, name: str | None):
         if packed.dtype != torch.uint8 or packed.dim() != 1 or not packed.is_contiguous():
@@ -60,7 +60,7 @@ class Weight:
     def open(self) -> None:
         self.device: Device = device_of(self.torch_device)
         self._process = os.getpid()
-        self._needs: list[int] = [0] * 32
+        self.needs: list[int] = [0] * 32
         if self.torch_device.type == "cuda":
             if torch.cuda.is_current_stream_capturing():
                 raise RadianceError(f"{self.name or 'packed'}: the weight is not known yet and its header cannot be read "
@@ -82,14 +82,9 @@ class Weight:
     def workspace_bytes(self, m: int) -> int:
         """For m rows, rounded up to a power of two so that a few sizes serve all calls."""
         power = (m - 1).bit_length()
-        if not (needed := self._needs[power]):
-            needed = self._needs[power] = workspace_bytes(self.handle, min(1 << power, MOST_ROWS))
+        if not (needed := self.needs[power]):
+            needed = self.needs[power] = workspace_bytes(self.handle, min(1 << power, MOST_ROWS))
         return needed
-
-    def count(self, rows: int) -> None:
-        with _count_lock:
-            self.calls += 1
-            self.rows += rows
 
     def call_count(self) -> CallCount:
         return CallCount(self.name, self.n, self.k, self.group, self.format, str(self.torch_device), self.target,
@@ -147,7 +142,7 @@ def call_counts() -> list[CallCount]:
 
 
 def reset_call_counts() -> None:
-    with _count_lock:
+    with count_lock:
         for weight in live_weights():
             weight.calls = weight.rows = 0
 
@@ -162,8 +157,8 @@ def explain(packed: torch.Tensor, m: int) -> str:
 
 def _reopen_after_fork() -> None:
     # The child opens its devices again; handles of the parent's are left as they are.
-    global _lock, _count_lock
-    _lock, _count_lock = threading.RLock(), threading.Lock()
+    _lock._at_fork_reinit()
+    count_lock._at_fork_reinit()
     for weight in _weights.values():
         weight.handle = 0
 
