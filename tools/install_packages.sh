@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the Debian packages that a task needs.
-#   usage: install_packages.sh build|lint|fuzz...
+#   usage: install_packages.sh build|lint|fuzz|serve...
 set -euo pipefail
 
 packages=()
@@ -14,6 +14,8 @@ for task in "$@"; do
              clang-tools-22 llvm-22 python3) ;;
     lint) packages+=(clang-format-22 clang-tidy-22 clang-tools-22 python3) ;;
     fuzz) packages+=(clang-22 libclang-rt-22-dev) ;;
+    # vLLM's CPU build; torch.compile builds C++ with Python's headers
+    serve) packages+=(python3 python3-venv python3-dev libnuma1) ;;
     *) echo "install_packages.sh: no task is called \"$task\"" >&2; exit 2 ;;
   esac
 done

@@ -18,21 +18,21 @@ import report
 from prompts import PROMPTS, first_difference
 
 
-def greedy(client: Any, model: str, prompt: str, tokens: int) -> list[str]:
-    """The tokens of the greedy continuation."""
-    answer = client.completions.create(model=model, prompt=prompt, max_tokens=tokens, temperature=0, logprobs=1,
-                                       extra_body={"ignore_eos": True})
-    return answer.choices[0].logprobs.tokens
+def greedy(client: Any, model: str, prompt: str, tokens: int) -> tuple[list, str]:
+    """The greedy continuation: ids of its tokens where the server tells them (vLLM), their texts elsewhere; its text."""
+    choice = client.completions.create(model=model, prompt=prompt, max_tokens=tokens, temperature=0, logprobs=1,
+                                       extra_body={"ignore_eos": True, "return_token_ids": True}).choices[0]
+    return getattr(choice, "token_ids", None) or choice.logprobs.tokens, choice.text
 
 
 def compare(client: Any, model: str, tokens: int = 48, prompts: tuple[str, ...] = PROMPTS) -> dict[str, Any]:
     alone = [greedy(client, model, prompt, tokens) for prompt in prompts]
     with ThreadPoolExecutor(len(prompts)) as pool:
         together = list(pool.map(lambda prompt: greedy(client, model, prompt, tokens), prompts))
-    positions = [first_difference(*pair) for pair in zip(alone, together)]
+    positions = [first_difference(ours[0], theirs[0]) for ours, theirs in zip(alone, together)]
     found = [position for position in positions if position is not None]
     return {"model": model, "prompts": len(prompts), "tokens": tokens, "diverged": len(found),
-            "positions": positions, "texts": ["".join(text) for text in alone]}
+            "positions": positions, "texts": [text for _, text in alone], "ids": [ids for ids, _ in alone]}
 
 
 def main() -> None:

@@ -38,13 +38,6 @@ def greedy_locally(model: torch.nn.Module, tokenizer: Any, prompt: str) -> list[
     return made[0, ids["input_ids"].shape[1]:].tolist()
 
 
-def greedy_served(client: Any, model: str, tokenizer: Any, prompt: str) -> list[int]:
-    answer = client.completions.create(
-        model=model, prompt=tokenizer(prompt, add_special_tokens=False)["input_ids"], max_tokens=TOKENS, temperature=0,
-        extra_body={"ignore_eos": True, "return_token_ids": True})
-    return answer.choices[0].token_ids
-
-
 def first_divergences(ours: list[list[int]], theirs: list[list[int]]) -> dict[str, Any]:
     positions = [first_difference(*pair) for pair in zip(ours, theirs)]
     return {"positions": positions, "same": positions.count(None), "prompts": len(positions), "tokens": TOKENS,
@@ -77,13 +70,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for folder, name in ((options.models / "smollm2-g128", "int4 g128 served"),
                              (options.models / "smollm2-g64", "int4 g64 served"), (source, "bf16 served")):
+            # One thread: results do not depend on it, and other work on the machine then costs no more than its share.
             with Server(folder, Path(scratch) / "server.log", ["--enforce-eager", "--no-enable-prefix-caching"],
-                        track=folder != source) as server:
+                        {"OMP_NUM_THREADS": "1"}, track=folder != source) as server:
                 client = server.client()
-                company.append({**concurrency.compare(client, server.name, TOKENS), "model": name})
+                answers = concurrency.compare(client, server.name, TOKENS)
+                continuations = answers.pop("ids")
+                company.append({**answers, "model": name})
                 record(name, perplexity.measure(texts, tokenizer, options.window,
                                                 perplexity.endpoint_scorer(f"{server.url}/v1", server.name)),
-                       [greedy_served(client, server.name, tokenizer, prompt) for prompt in PROMPTS])
+                       continuations)
         mxfp4 = Path(scratch) / "mxfp4"
         subprocess.run([str(options.radiance), "quantize", str(source), str(mxfp4), "--format", "mxfp4"], check=True,
                        stdout=subprocess.DEVNULL)

@@ -32,11 +32,12 @@ def models(request: pytest.FixtureRequest) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def vllm_config():
     """One process, one rank: enough for vLLM to make layers."""
     from vllm.config import VllmConfig, set_current_vllm_config
-    from vllm.distributed import ensure_model_parallel_initialized, init_distributed_environment
+    from vllm.distributed import (cleanup_dist_env_and_memory, ensure_model_parallel_initialized,
+                                  init_distributed_environment)
 
     import server
 
@@ -45,3 +46,4 @@ def vllm_config():
                                      distributed_init_method=f"tcp://127.0.0.1:{server.free_port()}")
         ensure_model_parallel_initialized(1, 1)
         yield config
+        cleanup_dist_env_and_memory()  # another module may run a whole engine in this process
