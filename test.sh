@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every C++ test. The last line counts them.
+#   --serve [...]   instead: the tests against the real vLLM package (tools/serve/run_tests.sh --help)
 set -euo pipefail
 cd "$(dirname "$0")"
 
 tools/install_packages.sh build
 cmake --preset release > /dev/null
+if [ "${1:-}" = --serve ]; then
+  cmake --build build --target radiance_cli
+  exec tools/serve/run_tests.sh "${@:2}"
+fi
 cmake --build build
 
 log=build/ctest.log

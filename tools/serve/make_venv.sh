@@ -33,3 +33,4 @@ if ! cmp -s "$here/requirements.txt" "$venv/requirements-installed.txt"; then
   "$venv/bin/python" -m pip install --quiet --no-deps --requirement "$here/requirements.txt"
   cp "$here/requirements.txt" "$venv/requirements-installed.txt"
 fi
+"$venv/bin/python" -m pip install --quiet --no-deps --force-reinstall "$root"
