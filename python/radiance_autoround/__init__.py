@@ -10,13 +10,15 @@ from radiance_autoround import op as _op  # registers the operators
 from radiance_autoround.packing import pack, pack_mxfp4
 from radiance_autoround.weights import call_counts, explain, forget, register, reset_call_counts
 
-__all__ = ["AutoRoundLinear", "RadianceError", "call_counts", "explain", "forget", "load_linears", "pack",
+__all__ = ["AutoRoundLinear", "RadianceError", "call_counts", "explain", "forget", "load_linears", "load_model", "pack",
            "pack_mxfp4", "register", "reserve", "reset_call_counts", "set_cpu_threads"]
 __version__ = "0.1.0"
 
 
-def load_linears(*arguments, **named):
-    """See radiance_autoround.loader, which needs safetensors: imported when it is used."""
-    from radiance_autoround.loader import load_linears as load
+def __getattr__(name: str) -> object:
+    # The loader needs safetensors, which the operators do not.
+    if name in ("load_linears", "load_model"):
+        from radiance_autoround import loader
 
-    return load(*arguments, **named)
+        return getattr(loader, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
