@@ -20,6 +20,7 @@ from radiance_autoround.linear import AutoRoundLinear
 from radiance_autoround.scheme import QuantizationSettings, UnsupportedCheckpoint
 
 LISTED = 5  # names in a message
+DEEPER = "model.language_model."
 
 
 def load_model(folder: str | Path, device: torch.device | str = "cpu", dtype: torch.dtype | None = None,
@@ -71,9 +72,9 @@ class MatricesWithoutMemory(TorchFunctionMode):
 
 def replace(model: torch.nn.Module, checkpoint: CheckpointFolder, settings: QuantizationSettings,
             module: QuantizedModule, device: torch.device, read: set[str]) -> None:
-    name = module.name
+    name, place = module.name, name_in(model, module.name)
     try:
-        linear = model.get_submodule(name)
+        linear = model.get_submodule(place)
     except AttributeError:
         if is_ignored(model, f"{name}.qweight"):
             return
@@ -91,8 +92,8 @@ def replace(model: torch.nn.Module, checkpoint: CheckpointFolder, settings: Quan
             raise UnsupportedCheckpoint(f"{name}: the model has a bias, the checkpoint has none")
         bias = checkpoint.read(f"{name}.bias").to(linear.bias.dtype)
         read.add(f"{name}.bias")
-    model.set_submodule(name, AutoRoundLinear(checkpoint.read(f"{name}.qweight"), checkpoint.read(f"{name}.scales"),
-                                              module.scheme.group_size, bias, device=device, name=name))
+    model.set_submodule(place, AutoRoundLinear(checkpoint.read(f"{name}.qweight"), checkpoint.read(f"{name}.scales"),
+                                               module.scheme.group_size, bias, device=device, name=name))
 
 
 def require_symmetric(name: str, qzeros: torch.Tensor, settings: QuantizationSettings) -> None:
@@ -110,10 +111,12 @@ def fill(model: torch.nn.Module, checkpoint: CheckpointFolder, device: torch.dev
     ours = {name for name, module in model.named_modules() if isinstance(module, AutoRoundLinear)}
     # state_dict, not named_parameters: it has persistent buffers too, and both names of what is tied.
     wanted = {name: tensor for name, tensor in model.state_dict().items() if name.rpartition(".")[0] not in ours}
+    stored = {name_in(model, name): name for name in checkpoint.tensors}
     found: dict[str, torch.Tensor] = {}
     for name, target in wanted.items():
-        if name in checkpoint.tensors:
-            tensor = checkpoint.read(name)
+        if name in stored:
+            tensor = checkpoint.read(stored[name])
+            read.add(stored[name])
             if tensor.shape != target.shape:
                 raise UnsupportedCheckpoint(f"{name}: the checkpoint's tensor is {list(tensor.shape)}, the model's "
                                             f"{list(target.shape)}")
@@ -128,11 +131,18 @@ def fill(model: torch.nn.Module, checkpoint: CheckpointFolder, device: torch.dev
     missing += [name for name, buffer in model.named_buffers() if buffer.is_meta]
     if missing:
         raise UnsupportedCheckpoint(f"{missing[0]}: the checkpoint has no such tensor{others(missing)}")
-    unread = [name for name in checkpoint.tensors if name not in read and name not in found and
-              not is_ignored(model, name)]
+    unread = [name for name in checkpoint.tensors if name not in read and not is_ignored(model, name)]
     if unread:
         raise UnsupportedCheckpoint(f"{unread[0]}: nothing in the model reads this tensor{others(unread)}")
     model.to(device)  # buffers that no checkpoint has
+
+
+def name_in(model: torch.nn.Module, name: str) -> str:
+    """The model's name for a module or tensor of the checkpoint: those of models that see as well as read have their
+    language model one level deeper than the class for text alone."""
+    if name.startswith(DEEPER) and not hasattr(getattr(model, "model", None), "language_model"):
+        return "model." + name.removeprefix(DEEPER)
+    return name
 
 
 def is_ignored(model: torch.nn.Module, name: str) -> bool:

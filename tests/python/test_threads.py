@@ -76,8 +76,8 @@ threading.Thread(target=waiting.wait, daemon=True).start()  # keeps its processo
 os.sched_setaffinity(0, {min(everywhere)})  # as engines pin their threads
 import radiance_autoround
 from radiance_autoround.devices import device_of
-before = set(os.listdir("/proc/self/task"))
 torch.set_num_threads(3)
+before = set(os.listdir("/proc/self/task"))
 device_of("cpu")
 new = set(os.listdir("/proc/self/task")) - before
 assert len(new) == 2, new
