@@ -44,6 +44,7 @@ class RadianceConfig(QuantizationConfig):
         # vLLM makes an empty one when a method needs no configuration; nothing is quantized then.
         self.settings = QuantizationSettings.from_config(config) if config else None
         self.unquantized: set[str] = set()  # the 16-bit linear layers, as they were made
+        self.biased: set[str] = set()  # packed modules of the folder whose bias is not zero
 
     def __repr__(self) -> str:
         if self.settings is None:
@@ -86,6 +87,8 @@ class RadianceConfig(QuantizationConfig):
             return
         folder = CheckpointFolder(model_name)
         modules = folder.quantized_modules(self.settings)
+        self.biased = {module.name for module in modules
+                       if (bias := f"{module.name}.bias") in folder.tensors and folder.read(bias).any()}
         for key in folder.unmatched(self.settings):
             logger.warning("extra_config: %r names no module of %s", key, model_name)
         logger.info("radiance: %d packed modules in %s", len(modules), model_name)
@@ -99,6 +102,13 @@ class RadianceConfig(QuantizationConfig):
     def apply_vllm_mapper(self, hf_to_vllm_mapper: WeightsMapper) -> None:
         if self.settings is not None:
             self.settings = self.settings.renamed(hf_to_vllm_mapper.map_name)
+        self.biased = {hf_to_vllm_mapper.map_name(f"{name}.").rstrip(".") for name in self.biased}
+
+    def biased_members(self, prefix: str) -> list[str]:
+        """The modules of the checkpoint in a layer, of those that have a bias."""
+        parent, _, last = prefix.rpartition(".")
+        members = self.packed_modules_mapping.get(last, [last])
+        return [name for member in members if (name := f"{parent}.{member}") in self.biased]
 
     def get_quant_method(self, layer: torch.nn.Module, prefix: str) -> QuantizeMethodBase | None:
         from radiance_autoround.vllm.linear_method import RadianceLinearMethod, TrackedUnquantizedLinearMethod
@@ -117,4 +127,4 @@ class RadianceConfig(QuantizationConfig):
             self.unquantized.add(prefix)
             return None if is_head else TrackedUnquantizedLinearMethod(prefix)
         refuse_unsupported(prefix, scheme)
-        return RadianceLinearMethod(self.settings, scheme, prefix)
+        return RadianceLinearMethod(self.settings, scheme, prefix, self.biased_members(prefix))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -50,10 +51,11 @@ class TrackedUnquantizedLinearMethod(UnquantizedLinearMethod):
 class RadianceLinearMethod(LinearMethodBase):
     """A symmetric 4-bit layer in GPTQ's layout, multiplied by the library as W4A8."""
 
-    def __init__(self, settings: QuantizationSettings, scheme: Scheme, prefix: str):
+    def __init__(self, settings: QuantizationSettings, scheme: Scheme, prefix: str, biased: Sequence[str] = ()):
         self.settings = settings
         self.scheme = scheme
         self.prefix = prefix
+        self.biased = biased
 
     # ---- before loading ----
 
@@ -115,6 +117,9 @@ class RadianceLinearMethod(LinearMethodBase):
             return  # done before
         for name in ("qweight", "scales", "qzeros"):
             require_filled(self.prefix, name, getattr(layer, name), self.partitions)
+        if self.biased and getattr(layer, "bias", None) is None:  # vLLM would drop it without a word
+            raise UnsupportedCheckpoint(
+                f"{self.prefix}: the checkpoint has a bias for {self.biased[0]}, the model's layer has none")
         self._require_symmetric(layer.qzeros)
         qweight, scales = layer.qweight.data, layer.scales.data
         packed = pack(qweight, scales, self.group, name=self.prefix)

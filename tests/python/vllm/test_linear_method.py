@@ -184,6 +184,30 @@ def test_a_16_bit_layer_that_never_came(vllm_config) -> None:
     assert layer(torch.ones(1, 512, dtype=BF16))[0].shape == (1, 96)
 
 
+def test_a_bias_that_the_model_does_not_have(tmp_path, vllm_config) -> None:
+    """vLLM ignores biases that it does not expect: GPTQ's tools write zeros."""
+    import json
+
+    from safetensors.torch import save_file
+
+    name = "model.layers.0.self_attn.k_proj"
+    fields = auto_round()
+    (tmp_path / "config.json").write_text(json.dumps({"quantization_config": fields}))
+    tensors = {f"{name}.{part}": tensor for part, tensor in weight(128, 512).items()}
+    for bias, refused in ((torch.zeros(128), False), (torch.ones(128), True)):
+        save_file({**tensors, f"{name}.bias": bias}, tmp_path / "model.safetensors")
+        quant = RadianceConfig.from_config(fields)
+        quant.maybe_update_config(str(tmp_path))
+        quant.packed_modules_mapping = {"qkv_proj": ["q_proj", "k_proj", "v_proj"]}
+        layer = replicated(256, 512, quant, prefix="model.layers.0.self_attn.qkv_proj")
+        fill(layer, weight(256, 512))
+        if refused:
+            with pytest.raises(UnsupportedCheckpoint, match=f"^model.layers.0.self_attn.qkv_proj: .* bias for {name}"):
+                finish(layer)
+        else:
+            finish(layer)
+
+
 @pytest.mark.parametrize(("n", "k", "reason"), [(252, 512, "a partition of 252 outputs"), (256, 516, "516 inputs")])
 def test_sizes_that_do_not_fill_words(n: int, k: int, reason: str, vllm_config) -> None:
     with pytest.raises(UnsupportedCheckpoint, match=f"^{NAME}: {reason}"):

@@ -55,13 +55,18 @@ def tokens() -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def served(tiny: Path, tokens: list[int]) -> tuple[torch.Tensor, list]:
-    # In this process, so that the model can be looked into; the threads are not bound, other tests run here too.
+def in_process():
+    """vLLM in this process, so that the model can be looked into; no thread is bound, other tests run here too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         patch.setitem(os.environ, "VLLM_CPU_OMP_THREADS_BIND", "nobind")
         patch.setitem(os.environ, "VLLM_CPU_KVCACHE_SPACE", "1")
-        return served_logits(tiny, tokens)
+        yield
+
+
+@pytest.fixture(scope="module")
+def served(tiny: Path, tokens: list[int], in_process) -> tuple[torch.Tensor, list]:
+    return served_logits(tiny, tokens)
 
 
 def twin_logits(folder: Path, tokens: list[int], change=lambda model: None) -> torch.Tensor:
@@ -102,3 +107,22 @@ def test_a_wrong_layer_would_be_seen(served: tuple[torch.Tensor, list], tiny: Pa
         model.model.layers[1].linear_attn.out_proj.exact_weight.neg_()
 
     assert relative(served[0], twin_logits(tiny, tokens, negate)) > 1e-2
+
+
+def test_the_layer_for_multi_token_prediction_speculates(tiny: Path, tokens: list[int], in_process) -> None:
+    """Its weights are random, so hardly any token is accepted; but it is loaded, runs, and changes no answer."""
+    from vllm import LLM, SamplingParams
+    from vllm.inputs import TokensPrompt
+
+    def answer(**options) -> tuple[list[int], float]:
+        llm = LLM(str(tiny), skip_tokenizer_init=True, enforce_eager=True, max_model_len=2048,
+                  enable_prefix_caching=False, disable_log_stats=False, **options)
+        output = llm.generate(TokensPrompt(prompt_token_ids=tokens[:50]), use_tqdm=False, sampling_params=SamplingParams(
+            max_tokens=24, temperature=0, detokenize=False, ignore_eos=True))[0].outputs[0]
+        drafts = [metric.value for metric in llm.get_metrics() if metric.name == "vllm:spec_decode_num_drafts"]
+        return list(output.token_ids), sum(drafts)
+
+    alone, _ = answer()
+    speculated, drafts = answer(speculative_config={"method": "mtp", "num_speculative_tokens": 2})
+    assert drafts > 0
+    assert speculated[:8] == alone[:8]  # later ones may part where two choices are nearly as good
