@@ -33,4 +33,5 @@ if ! cmp -s "$here/requirements.txt" "$venv/requirements-installed.txt"; then
   "$venv/bin/python" -m pip install --quiet --no-deps --requirement "$here/requirements.txt"
   cp "$here/requirements.txt" "$venv/requirements-installed.txt"
 fi
-"$venv/bin/python" -m pip install --quiet --no-deps --force-reinstall "$root"
+wheel=$(PYTHON=$venv/bin/python "$root/tools/python/make_wheel.sh" "$root/build/wheels")
+"$venv/bin/python" -m pip install --quiet --no-deps --force-reinstall "$wheel"

@@ -34,7 +34,8 @@ fi
 
 log=build/serve-tests.log
 status=0
-"$venv/bin/python" -m pytest -q -ra -p no:cacheprovider tests/python/vllm --models "$(realpath "$models")" \
+# The package is the installed one, not the folder's.
+env -u PYTHONPATH -u RADIANCE_LIBRARY "$venv/bin/python" -m pytest -q -ra -p no:cacheprovider tests/python/vllm --models "$(realpath "$models")" \
   ${selection[@]+"${selection[@]}"} "$@" > "$log" 2>&1 || status=$?
 if [ $status -ne 0 ]; then cat "$log"; fi
 grep -E '^SKIPPED' "$log" || true
