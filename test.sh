@@ -1,10 +1,17 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every C++ test. The last line counts them.
+#   --python [...]  instead: the tests that need only torch (tools/python/run_tests.sh)
+#   --serve [...]   instead: the tests against the real vLLM package (tools/serve/run_tests.sh --help)
 set -euo pipefail
 cd "$(dirname "$0")"
 
+if [ "${1:-}" = --python ]; then exec tools/python/run_tests.sh "${@:2}"; fi
 tools/install_packages.sh build
 cmake --preset release > /dev/null
+if [ "${1:-}" = --serve ]; then
+  cmake --build build --target radiance_cli
+  exec tools/serve/run_tests.sh "${@:2}"
+fi
 cmake --build build
 
 log=build/ctest.log

@@ -11,9 +11,16 @@ void AccessLog::clear() {
   }
   phase_.fill(~0u);
   phase_start_.fill(0);
+  horizons_.fill({});
+  turn_ = 1;
+  last_wave_ = ~0u;
 }
 
 Stamp AccessLog::record(const Wave& wave, Counter counter, Sequence sequence, AccessKind kind) {
+  if (last_wave_ != wave.index) {
+    last_wave_ = wave.index;
+    ++turn_;
+  }
   const auto stamp = static_cast<Stamp>(operations_.size());
   operations_.push_back(
       {sequence, static_cast<uint8_t>(wave.index), counter, kind == AccessKind::kAtomic});
@@ -26,7 +33,7 @@ Stamp AccessLog::record(const Wave& wave, Counter counter, Sequence sequence, Ac
   return stamp;
 }
 
-Stamp AccessLog::horizon(const Wave& wave) const {
+Stamp AccessLog::find_horizon(const Wave& wave) const {
   Stamp lowest = ~Stamp{0};
   for (uint32_t other = 0; other < wave.group->wave_count; ++other) {
     if (other == wave.index) continue;

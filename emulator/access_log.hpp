@@ -27,7 +27,13 @@ class AccessLog {
   Stamp record(const Wave& wave, Counter counter, Sequence sequence, AccessKind kind);
 
   // No operation of another wave below it is unknown to `wave`.
-  Stamp horizon(const Wave& wave) const;
+  Stamp horizon(const Wave& wave) {
+    Horizon& last = horizons_[wave.index];
+    // Neither another wave's operations nor what this one knows of them has changed.
+    if (last.turn == turn_ && last.phase == wave.barrier_passed) return last.stamp;
+    last = {find_horizon(wave), wave.barrier_passed, turn_};
+    return last.stamp;
+  }
 
   // Whether the operation happened before what `wave` does now; its own always did.
   bool known(const Wave& wave, Stamp stamp) const {
@@ -53,6 +59,17 @@ class AccessLog {
   static size_t tracked(Counter counter) {
     return counter == Counter::kLoad ? 0 : counter == Counter::kStore ? 1 : 2;
   }
+
+  Stamp find_horizon(const Wave& wave) const;
+
+  struct Horizon {
+    Stamp stamp = 0;
+    uint32_t phase = ~0u;
+    uint64_t turn = 0;
+  };
+  std::array<Horizon, kMaxWaves> horizons_{};
+  uint64_t turn_ = 0;  // changes whenever another wave than the last runs an operation
+  uint32_t last_wave_ = ~0u;
 
   std::vector<Operation> operations_;  // by stamp; the first is none
   // By wave, counter and sequence: the stamp of that operation, or of the next that is here.

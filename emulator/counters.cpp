@@ -39,6 +39,7 @@ void Counters::add(const Counters& other) {
   barriers += other.barriers;
   waves += other.waves;
   workgroups += other.workgroups;
+  host_cpu_ns += other.host_cpu_ns;
 }
 
 }  // namespace radiance::emulator

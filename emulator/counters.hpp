@@ -56,6 +56,7 @@ struct Counters {
   uint64_t barriers = 0;    // s_barrier_wait, a wave each
   uint64_t waves = 0;
   uint64_t workgroups = 0;
+  uint64_t host_cpu_ns = 0;  // what it cost the emulator's threads, and says nothing of a card
 
   uint64_t total() const;
   void add(const Counters& other);

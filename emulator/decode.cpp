@@ -506,6 +506,8 @@ void parse(std::string_view mnemonic, std::string_view rest, Instruction& out, C
     out.inner = out.execute;
     out.execute = execute_dpp;
   }
+  out.strict_checks = strict_checks_of(out);
+  out.ignores_exec = (opcode->flags & kIgnoresExec) != 0;
 }
 
 }  // namespace
@@ -542,6 +544,7 @@ void decode_text(std::string_view text, Instruction& out, ConstantPool& pool,
         parts[i].address = out.address;
       }
       make_dual(parts[0], parts[1], out, halves);
+      out.strict_checks = strict_checks_of(out);
       return;
     }
     const size_t space = text.find(' ');

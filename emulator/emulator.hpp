@@ -67,6 +67,9 @@ struct LaunchOptions {
   // Instructions that one wave may execute before the launch stops as an endless loop.
   uint64_t instruction_budget = 4'000'000'000;
   std::optional<Omission> omit;
+  // The matrix unit takes subnormal 8-bit floats for zeros, as others do: to run what a kernel's
+  // host code does on such a device.
+  bool flush_fp8 = false;
 };
 
 enum class LaunchStatus : uint8_t {

@@ -1,10 +1,9 @@
 // What v_cvt_*_fp8_* and v_cvt_*_bf8_* of gfx1201 compute, one element at a time.
 //
-// Documented: rounding to nearest even; MODE.FP16_OVFL = 1 clamps overflow to the largest finite
-// value, 0 gives the format's overflow encoding (bf8: infinity; fp8, which has none: NaN); NaN
-// stays NaN. Assumed: an infinite source is no overflow, so FP16_OVFL leaves it infinity (bf8) or
-// NaN (fp8); stochastic rounding adds the upper bits of the random word below the kept mantissa and
-// truncates.
+// Documented (RDNA4's ISA, 7.6.1 and 7.6.2): rounding to nearest even; MODE.FP16_OVFL = 1 clamps
+// what overflows, infinity too, to the largest finite value, 0 gives infinity (bf8) or NaN (fp8,
+// which has no infinity); NaN stays NaN; stochastic rounding adds random bits and truncates.
+// Assumed: these are the upper bits of the random word, added below the kept mantissa.
 #pragma once
 
 #include "numerics/e4m3.hpp"
@@ -16,7 +15,7 @@ namespace radiance::emulator {
 constexpr u8 f32_to_fp8(float x, bool clamp_overflow) {
   const u32 bits = float_bits(x), magnitude = bits & 0x7fffffffu;
   const u32 sign = (bits >> 24) & 0x80u;
-  if (magnitude >= 0x7f800000u) return static_cast<u8>(sign | kE4m3Nan);
+  if (magnitude > 0x7f800000u) return static_cast<u8>(sign | kE4m3Nan);
   // 464 is half way between 448 and the 480 that would be next; the tie goes down, to even.
   if (magnitude > float_bits(464.0f) && !clamp_overflow) return static_cast<u8>(sign | kE4m3Nan);
   return f32_to_e4m3(x);
@@ -24,8 +23,7 @@ constexpr u8 f32_to_fp8(float x, bool clamp_overflow) {
 
 constexpr u8 f32_to_bf8(float x, bool clamp_overflow) {
   const u8 code = f32_to_e5m2(x);
-  const bool finite = (float_bits(x) & 0x7fffffffu) < 0x7f800000u;
-  if (clamp_overflow && finite && (code & 0x7fu) == kE5m2Infinity) {
+  if (clamp_overflow && (code & 0x7fu) == kE5m2Infinity) {
     return static_cast<u8>((code & 0x80u) | 0x7bu);
   }
   return code;
@@ -56,7 +54,7 @@ constexpr u32 stochastic_magnitude(u32 magnitude_bits, u32 random) {
 constexpr u8 f32_to_fp8_stochastic(float x, u32 random, bool clamp_overflow) {
   const u32 bits = float_bits(x), magnitude = bits & 0x7fffffffu;
   const u32 sign = (bits >> 24) & 0x80u;
-  if (magnitude >= 0x7f800000u) return static_cast<u8>(sign | kE4m3Nan);
+  if (magnitude > 0x7f800000u) return static_cast<u8>(sign | kE4m3Nan);
   const u32 code = detail::stochastic_magnitude<E4m3Format>(magnitude, random);
   if (code > E4m3Format::max_finite) {
     return static_cast<u8>(sign | (clamp_overflow ? E4m3Format::max_finite : kE4m3Nan));
@@ -68,7 +66,6 @@ constexpr u8 f32_to_bf8_stochastic(float x, u32 random, bool clamp_overflow) {
   const u32 bits = float_bits(x), magnitude = bits & 0x7fffffffu;
   const u32 sign = (bits >> 24) & 0x80u;
   if (magnitude > 0x7f800000u) return static_cast<u8>(sign | kE5m2Nan);
-  if (magnitude == 0x7f800000u) return static_cast<u8>(sign | kE5m2Infinity);
   const u32 code = detail::stochastic_magnitude<E5m2Format>(magnitude, random);
   if (code > E5m2Format::max_finite) {
     return static_cast<u8>(sign | (clamp_overflow ? E5m2Format::max_finite : kE5m2Infinity));

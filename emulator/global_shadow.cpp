@@ -31,6 +31,7 @@ void GlobalShadow::begin(const Workgroup& group) {
 void GlobalShadow::forget() {
   lines_.clear();
   reads_.clear();
+  read_parts_.clear();
   writes_.clear();
   bytes_.clear();
   if (table_.empty()) table_.resize(1024);
@@ -78,6 +79,23 @@ GlobalShadow::Reads& GlobalShadow::reads_of(Line& line, uint32_t wave) {
   return added;
 }
 
+GlobalShadow::ReadParts& GlobalShadow::parts_of(Reads& reads) {
+  if (reads.parts == kNone) {
+    reads.parts = static_cast<uint32_t>(read_parts_.size());
+    read_parts_.push_back({});
+  }
+  return read_parts_[reads.parts];
+}
+
+// Reads of other bytes in this phase are joined; older ones were before a barrier and are dropped,
+// as they must not be credited with a read as late as this.
+void GlobalShadow::note_read(const Wave& wave, ReadParts& parts, size_t dword, uint32_t mask,
+                             Stamp now) const {
+  const bool join = parts.stamps[dword] >= log_.phase_start(wave);
+  parts.masks[dword] = static_cast<uint8_t>(join ? parts.masks[dword] | mask : mask);
+  parts.stamps[dword] = now;
+}
+
 Stamp* GlobalShadow::writes_of(Line& line) {
   if (line.writes == kNone) {
     line.writes = static_cast<uint32_t>(writes_.size());
@@ -104,16 +122,17 @@ void GlobalShadow::access_bytes(const Wave& wave, AccessKind kind, int lane, uin
            log_.wave_of(last));
     }
     if (kind == AccessKind::kRead) {
-      Reads& reads = reads_of(line, wave.index);
-      const bool join = reads.stamps[d] >= log_.phase_start(wave);
-      reads.masks[d] = static_cast<uint8_t>(join ? reads.masks[d] | mask : mask);
-      reads.stamps[d] = line.last_read = now;
+      note_read(wave, parts_of(reads_of(line, wave.index)), d, mask, now);
+      line.last_read = now;
     } else {
       for (uint32_t i = line.reads; i != kNone; i = reads_[i].next) {
         const Reads& reads = reads_[i];
-        if ((reads.masks[d] & mask) && !log_.known(wave, reads.stamps[d])) {
-          race(wave, kind, lane, at, "read", reads.wave);
+        bool unknown = reads.whole != 0 && !log_.known(wave, reads.whole);
+        if (reads.parts != kNone) {
+          const ReadParts& parts = read_parts_[reads.parts];
+          unknown |= (parts.masks[d] & mask) && !log_.known(wave, parts.stamps[d]);
         }
+        if (unknown) race(wave, kind, lane, at, "read", reads.wave);
       }
       Stamp* writes = writes_of(line);
       if (mask != 15 && line.bytes == kNone) {
@@ -130,6 +149,59 @@ void GlobalShadow::access_bytes(const Wave& wave, AccessKind kind, int lane, uin
   }
 }
 
+template <uint32_t kDwords>
+uint32_t GlobalShadow::read_line(const Wave& wave, const LaneAddresses& at, int lane,
+                                 uint32_t lanes, Stamp now, Stamp horizon) {
+  if constexpr (kLineDwords % kDwords != 0) return 0;
+  constexpr int count = kLineDwords / kDwords;
+  const uint64_t first = at.at[lane];
+  if (lane + count > kLanes || first % kLineBytes != 0) return 0;
+  const uint32_t covering = static_cast<uint32_t>((uint64_t{1} << count) - 1) << lane;
+  if ((lanes & covering) != covering) return 0;
+  uint64_t apart = 0;
+  for (int i = 1; i < count; ++i) {
+    apart |= at.at[lane + i] ^ (first + static_cast<uint64_t>(i) * 4 * kDwords);
+  }
+  if (apart != 0) return 0;
+  Line& line = line_at(first / kLineBytes);
+  if (line.writes != kNone) {
+    const Writes& writes = writes_[line.writes];
+    if (std::ranges::any_of(writes, [=](Stamp stamp) { return stamp >= horizon; })) return 0;
+  }
+  reads_of(line, wave.index).whole = now;
+  line.last_read = now;
+  return covering;
+}
+
+void GlobalShadow::read_small(const Wave& wave, const GlobalAccess& access, const LaneAddresses& at,
+                              uint32_t lanes, Stamp now) {
+  uint64_t number = ~uint64_t{0};
+  bool plain = false;
+  uint32_t parts = kNone;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    const uint64_t address = at.at[lane];
+    if (address / kLineBytes != number) {
+      number = address / kLineBytes;
+      Line& line = line_at(number);
+      plain = line.writes == kNone;
+      if (plain) {
+        Reads& reads = reads_of(line, wave.index);
+        parts_of(reads);
+        parts = reads.parts;
+        line.last_read = now;
+      }
+    }
+    if (plain && address % access.bytes == 0) {
+      note_read(wave, read_parts_[parts], address / 4 % kLineDwords,
+                byte_mask(static_cast<uint32_t>(address % 4), access.bytes), now);
+    } else {
+      access_bytes(wave, access.kind, lane, address, access.bytes, now);
+      number = ~uint64_t{0};
+    }
+  }
+}
+
 // Whole dwords: what is known by its stamp alone costs a comparison, and lines that nobody wrote
 // not even that.
 template <uint32_t kDwords>
@@ -137,24 +209,32 @@ void GlobalShadow::access_dwords(const Wave& wave, const GlobalAccess& access,
                                  const LaneAddresses& at, uint32_t lanes, Stamp now,
                                  Stamp horizon) {
   Line* line = nullptr;
-  Reads* reads = nullptr;
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+  ReadParts* parts = nullptr;
+  for (uint32_t left = lanes; left != 0;) {
     const int lane = __builtin_ctz(left);
     const uint64_t address = at.at[lane];
+    if (access.kind == AccessKind::kRead && address % kLineBytes == 0) {
+      if (const uint32_t read = read_line<kDwords>(wave, at, lane, left, now, horizon)) {
+        left &= ~read;
+        line = nullptr;  // it may have moved
+        continue;
+      }
+    }
+    left &= left - 1;
     const size_t d = address / 4 % kLineDwords;
     bool plain = address % 4 == 0 && d + kDwords <= kLineDwords;
     if (plain && (!line || line->number != address / kLineBytes)) {
       line = &line_at(address / kLineBytes);
-      reads = nullptr;
+      parts = nullptr;
     }
     if (plain && line->writes != kNone) {
       const Stamp* writes = writes_[line->writes].data() + d;
       for (uint32_t i = 0; i < kDwords; ++i) plain &= writes[i] < horizon;
     }
     if (plain && access.kind == AccessKind::kRead) {
-      if (!reads) reads = &reads_of(*line, wave.index);
-      for (uint32_t i = 0; i < kDwords; ++i) reads->stamps[d + i] = now;
-      for (uint32_t i = 0; i < kDwords; ++i) reads->masks[d + i] = 15;
+      if (!parts) parts = &parts_of(reads_of(*line, wave.index));
+      for (uint32_t i = 0; i < kDwords; ++i) parts->stamps[d + i] = now;
+      for (uint32_t i = 0; i < kDwords; ++i) parts->masks[d + i] = 15;
       line->last_read = now;
     } else if (plain && line->bytes == kNone && line->last_read < horizon) {
       Stamp* writes = writes_of(*line) + d;
@@ -170,6 +250,9 @@ void GlobalShadow::access(const Wave& wave, const GlobalAccess& access, const La
                           uint32_t lanes) {
   const Stamp horizon = log_.horizon(wave);
   const Stamp now = log_.record(wave, access.counter, access.sequence, access.kind);
+  if (access.kind == AccessKind::kRead && access.bytes < 4) {
+    return read_small(wave, access, at, lanes, now);
+  }
   if (access.kind != AccessKind::kAtomic) {
     switch (access.bytes) {
       case 4:

@@ -37,10 +37,15 @@ class GlobalShadow {
   static constexpr uint32_t kNone = ~0u;
   static constexpr uint32_t kMaxLines = 1u << 19;  // beyond: forgets all, and misses what it forgot
 
-  // One wave's reads of a line.
+  // One wave's reads of a line: the last by an instruction that read all of it, which most do, and
+  // those of parts.
   struct Reads {
     uint32_t wave = 0;
     uint32_t next = kNone;
+    Stamp whole = 0;
+    uint32_t parts = kNone;  // index into read_parts_
+  };
+  struct ReadParts {
     std::array<Stamp, kLineDwords> stamps{};
     std::array<uint8_t, kLineDwords> masks{};
   };
@@ -64,6 +69,16 @@ class GlobalShadow {
   Line& line_at(uint64_t number);
   Stamp* writes_of(Line& line);
   Reads& reads_of(Line& line, uint32_t wave);
+  ReadParts& parts_of(Reads& reads);
+  void note_read(const Wave& wave, ReadParts& parts, size_t dword, uint32_t mask, Stamp now) const;
+  // The lanes from `lane` on that read just one line, as a mask; 0 where they do not or where what
+  // was written there needs a closer look.
+  template <uint32_t kDwords>
+  uint32_t read_line(const Wave& wave, const LaneAddresses& at, int lane, uint32_t lanes, Stamp now,
+                     Stamp horizon);
+  // Reads of one or two bytes a lane.
+  void read_small(const Wave& wave, const GlobalAccess& access, const LaneAddresses& at,
+                  uint32_t lanes, Stamp now);
   void forget();
   void grow();
   void access_bytes(const Wave& wave, AccessKind kind, int lane, uint64_t address, uint32_t bytes,
@@ -74,6 +89,7 @@ class GlobalShadow {
   uint32_t generation_ = 0;
   std::vector<Line> lines_;
   std::vector<Reads> reads_;
+  std::vector<ReadParts> read_parts_;
   std::vector<Writes> writes_;
   std::vector<std::array<Stamp, 128>> bytes_;
 };

@@ -88,6 +88,10 @@ struct Modifiers {
   bool fetch_inactive = false;
 };
 
+// What strict mode does before and after an instruction: nothing (there is nothing to check, or the
+// handler does it), reads and writes of its operands alone, or all that its opcode's flags may ask.
+enum class StrictChecks : uint8_t { kNone, kOperands, kAll };
+
 struct Instruction {
   Handler execute = nullptr;
   const Opcode* opcode =
@@ -97,6 +101,8 @@ struct Instruction {
   uint8_t opclass = 0;  // OpClass, copied from the opcode
   uint8_t destinations = 0;
   uint8_t sources = 0;
+  StrictChecks strict_checks = StrictChecks::kNone;
+  bool ignores_exec = false;
   std::array<Operand, 2> dst;
   std::array<Operand, 4> src;
   Modifiers mod;

@@ -1,6 +1,8 @@
 // Launches: the state that a kernel descriptor asks for, and workgroups over threads.
 #include <fmt/format.h>
 
+#include <time.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -247,6 +249,12 @@ std::string located(const Launch& launch, const Workgroup& group, const std::str
 // --- Threads
 // -----------------------------------------------------------------------------------------
 
+uint64_t thread_cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 // What one thread needs to run workgroups one after the other.
 class Worker {
  public:
@@ -257,16 +265,19 @@ class Worker {
     group_.lds.resize(kMaxLdsBytes + 64);
     group_.lds_bytes = launch.lds_bytes;
     group_.strict = launch.options.strict;
+    group_.flush_fp8 = launch.options.flush_fp8;
     for (uint32_t i = 0; i < waves_; ++i) group_.waves.push_back(std::make_unique<Wave>());
     scratch_.resize(static_cast<size_t>(waves_) * kLanes * launch.scratch_bytes);
   }
 
   void run() {
+    const uint64_t begin = thread_cpu_ns();
     while (!launch_.stop) {
       const uint64_t index = launch_.next++;
       if (index >= launch_.workgroups) break;
       run_workgroup(launch_.order.empty() ? index : launch_.order[index]);
     }
+    counters_.host_cpu_ns = thread_cpu_ns() - begin;
     const std::lock_guard lock(launch_.mutex);
     launch_.counters.add(counters_);
     for (size_t kind = 0; kind < 3; ++kind) {

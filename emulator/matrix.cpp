@@ -5,6 +5,7 @@
 #include "emulator/handlers.hpp"
 #include "emulator/matrix_math.hpp"
 #include "emulator/vector_operands.hpp"
+#include "emulator/workgroup.hpp"
 
 namespace radiance::emulator {
 namespace {
@@ -20,6 +21,50 @@ void fill_constant(const Operand& operand, bool packed, RegisterRow* out, int re
   for (int r = 0; r < registers; ++r) {
     for (uint32_t& lane : out[r]) lane = value;
   }
+}
+
+// ---- a matrix unit that flushes subnormal 8-bit floats (LaunchOptions::flush_fp8) ----
+
+constexpr uint32_t kEveryByte = 0x01010101;
+
+// The exponent's bits in every byte of A (operand 0) or B, zero where it is no 8-bit float.
+uint32_t exponent_bits(std::string_view instruction, int operand) {
+  const auto ends = [instruction](std::string_view a, std::string_view b) {
+    return instruction.size() > a.size() + b.size() && instruction.ends_with(b) &&
+           instruction.substr(0, instruction.size() - b.size()).ends_with(a);
+  };
+  for (const bool a_fp8 : {true, false}) {
+    for (const bool b_fp8 : {true, false}) {
+      if (!ends(a_fp8 ? "_fp8" : "_bf8", b_fp8 ? "_fp8" : "_bf8")) continue;
+      return kEveryByte * ((operand == 0 ? a_fp8 : b_fp8) ? 0x78 : 0x7c);
+    }
+  }
+  return 0;
+}
+
+// Registers with zeros, of their sign, where a byte's exponent is zero.
+const RegisterRow* flushed(const RegisterRow* from, int registers, uint32_t exponents,
+                           RegisterRow* to) {
+  for (int r = 0; r < registers; ++r) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const uint32_t word = from[r][lane];
+      const uint32_t normal = ((word & exponents) + 0x7f * kEveryByte) >> 7 & kEveryByte;
+      to[r][lane] = word & (normal * 0xff | 0x80 * kEveryByte);
+    }
+  }
+  return to;
+}
+
+void run_flushed(const MatrixInstruction& instruction, MatrixOperands operands,
+                 const MatrixModifiers& modifiers) {
+  const uint32_t a_exponents = exponent_bits(instruction.name, 0);
+  alignas(64) RegisterRow a[8], b[8];
+  if (a_exponents != 0) {
+    operands.a = flushed(operands.a, instruction.a_registers, a_exponents, a);
+    operands.b =
+        flushed(operands.b, instruction.b_registers, exponent_bits(instruction.name, 1), b);
+  }
+  instruction.run(operands, modifiers);
 }
 
 // One function an instruction of the table, so that nothing is looked up when it runs.
@@ -42,7 +87,11 @@ void matrix(const Instruction& in, Wave& wave) {
     fill_constant(in.src[2], instruction.c_registers == 4, constant, instruction.c_registers);
     operands.c = constant;
   }
-  instruction.run(operands, modifiers);
+  if (wave.group->flush_fp8) {
+    run_flushed(instruction, operands, modifiers);
+  } else {
+    instruction.run(operands, modifiers);
+  }
   if (!plain) Rounding64::set(wave.mode.round32());
 }
 

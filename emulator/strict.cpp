@@ -100,6 +100,13 @@ void StrictState::check_arrived_sgpr(const Instruction& at, unsigned reg, const 
   sgpr_busy_[reg] = 0;
 }
 
+void StrictState::check_each_vgpr(const Instruction& at, unsigned first, unsigned count,
+                                  uint32_t lanes) const {
+  for (unsigned i = first; i < first + count; ++i) {
+    if ((lanes & ~vgpr_written[i]) | vgpr_busy_[i]) check_vgpr(at, i, lanes);
+  }
+}
+
 void StrictState::check_vgpr(const Instruction& at, unsigned reg, uint32_t lanes) const {
   if (lanes) check_arrived_vgpr(at, reg, "reads");
   if (const uint32_t missing = lanes & ~vgpr_written[reg]) {
@@ -129,6 +136,17 @@ void StrictState::check_sgpr(const Instruction& at, unsigned reg) const {
   if (!sgpr_written.test(reg) && !drops_active_lanes(at, reg) && !is_upper_addend(at, reg)) {
     fault(fmt::format("\"{}\" reads {}, which has never been written", at.text, scalar_name(reg)));
   }
+}
+
+StrictChecks strict_checks_of(const Instruction& in) {
+  if (in.second) return StrictChecks::kAll;
+  if (!in.opcode || (in.opcode->flags & kOwnStrictChecks)) return StrictChecks::kNone;
+  constexpr uint32_t kMoreThanOperands = kMoves | kReadsDestination | kReadsScc | kWritesScc |
+                                         kReadsVcc | kWritesVcc | kUpperAddendMayBeUndefined;
+  if ((in.opcode->flags & kMoreThanOperands) || in.mod.dpp != DppKind::kNone) {
+    return StrictChecks::kAll;
+  }
+  return in.sources + in.destinations > 0 ? StrictChecks::kOperands : StrictChecks::kNone;
 }
 
 void check_operands(const Instruction& in, Wave& wave) {

@@ -60,9 +60,18 @@ struct StrictState {
 
   // Faults unless the registers are written in `lanes` and not outstanding.
   void check_vgprs(const Instruction& at, unsigned first, unsigned count, uint32_t lanes) const {
-    for (unsigned i = first; i < first + count; ++i) {
-      if ((lanes & ~vgpr_written[i]) | vgpr_busy_[i]) check_vgpr(at, i, lanes);
+    // Without a branch a register; eight, a matrix, are two vectors.
+    uint32_t bad = 0;
+    if (count == 8) {
+      for (unsigned i = 0; i < 8; ++i) {
+        bad |= (lanes & ~vgpr_written[first + i]) | vgpr_busy_[first + i];
+      }
+    } else {
+      for (unsigned i = first; i < first + count; ++i) {
+        bad |= (lanes & ~vgpr_written[i]) | vgpr_busy_[i];
+      }
     }
+    if (bad != 0) check_each_vgpr(at, first, count, lanes);
   }
   void check_sgprs(const Instruction& at, unsigned first, unsigned count) const {
     for (unsigned i = first; i < first + count; ++i) {
@@ -72,7 +81,13 @@ struct StrictState {
   // Faults where a result is outstanding for a register that `at` overwrites: it would arrive
   // later.
   void check_overwrite_vgprs(const Instruction& at, unsigned first, unsigned count) const {
-    for (unsigned i = first; i < first + count; ++i) {
+    uint32_t busy = 0;
+    if (count == 8) {
+      for (unsigned i = 0; i < 8; ++i) busy |= vgpr_busy_[first + i];
+    } else {
+      for (unsigned i = first; i < first + count; ++i) busy |= vgpr_busy_[i];
+    }
+    for (unsigned i = first; busy != 0 && i < first + count; ++i) {
       if (vgpr_busy_[i]) check_arrived_vgpr(at, i, "overwrites");
     }
   }
@@ -82,6 +97,10 @@ struct StrictState {
     }
   }
   void mark_vgprs(unsigned first, unsigned count, uint32_t lanes) {
+    if (count == 8) {
+      for (unsigned i = 0; i < 8; ++i) vgpr_written[first + i] |= lanes;
+      return;
+    }
     for (unsigned i = first; i < first + count; ++i) vgpr_written[i] |= lanes;
   }
   void mark_sgprs(unsigned first, unsigned count) {
@@ -90,14 +109,15 @@ struct StrictState {
 
  private:
   // The slow halves of the checks above, where something may be wrong.
+  void check_each_vgpr(const Instruction& at, unsigned first, unsigned count, uint32_t lanes) const;
   void check_vgpr(const Instruction& at, unsigned reg, uint32_t lanes) const;
   void check_sgpr(const Instruction& at, unsigned reg) const;
   void check_arrived_vgpr(const Instruction& at, unsigned reg, const char* verb) const;
   void check_arrived_sgpr(const Instruction& at, unsigned reg, const char* verb) const;
 
-  // Whether *_pending may hold something outstanding: one byte to look at instead of a record.
-  // Cleared by the check that finds the result arrived.
-  mutable std::array<uint8_t, kVectorRegisters> vgpr_busy_{};
+  // Whether *_pending may hold something outstanding: one word to look at instead of a record, as
+  // wide as vgpr_written's. Cleared by the check that finds the result arrived.
+  mutable std::array<uint32_t, kVectorRegisters> vgpr_busy_{};
   mutable std::array<uint8_t, kScalarRegisters> sgpr_busy_{};
 };
 
@@ -106,5 +126,40 @@ struct StrictState {
 // flags say kOwnStrictChecks do it in their handler.
 void check_operands(const Instruction& instruction, Wave& wave);
 void mark_results(const Instruction& instruction, Wave& wave, uint32_t exec_before);
+
+// Which of this a decoded instruction needs.
+StrictChecks strict_checks_of(const Instruction& instruction);
+
+// The same for StrictChecks::kOperands, which nearly all arithmetic has; `lanes`: those that it
+// reads and writes.
+inline void check_plain_operands(const Instruction& in, const StrictState& state, uint32_t lanes) {
+  for (int i = 0; i < in.sources; ++i) {
+    const Operand& source = in.src[static_cast<size_t>(i)];
+    if (source.is_vgpr()) {
+      state.check_vgprs(in, source.index, source.registers, lanes);
+    } else if (source.is_sgpr()) {
+      state.check_sgprs(in, source.index, source.index == kNull ? 1 : source.registers);
+    }
+  }
+  for (int i = 0; i < in.destinations; ++i) {
+    const Operand& d = in.dst[static_cast<size_t>(i)];
+    if (d.is_vgpr()) {
+      state.check_overwrite_vgprs(in, d.index, d.registers);
+    } else if (d.is_sgpr()) {
+      state.check_overwrite_sgprs(in, d.index, d.registers);
+    }
+  }
+}
+
+inline void mark_plain_results(const Instruction& in, StrictState& state, uint32_t lanes) {
+  for (int i = 0; i < in.destinations; ++i) {
+    const Operand& d = in.dst[static_cast<size_t>(i)];
+    if (d.is_vgpr()) {
+      state.mark_vgprs(d.index, d.registers, lanes);
+    } else if (d.is_sgpr()) {
+      state.mark_sgprs(d.index, d.registers);
+    }
+  }
+}
 
 }  // namespace radiance::emulator

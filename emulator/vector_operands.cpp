@@ -104,8 +104,31 @@ Lanes64 source_f64(const Wave& wave, const Operand& operand, Buffer64& buffer) {
 
 namespace {
 
-// The ISA ignores the output scale where MODE keeps the result's denormals.
+// RDNA4's ISA, 7.2.3.1 (RDNA3's ignored the scale where MODE keeps denormals): whatever MODE says,
+// a scale flushes denormals, of the result and of what it makes of it, and leaves no negative zero.
 constexpr float kScales[] = {1.0f, 2.0f, 4.0f, 0.5f};
+
+uint32_t scaled_f32(uint32_t bits, float scale) {
+  const float value = as_float(flush_f32(bits));
+  return value == 0 ? 0 : flush_f32(as_bits(value * scale));
+}
+
+uint64_t scaled_f64(uint64_t bits, double scale) {
+  const double value = as_double(flush_f64(bits));
+  return value == 0 ? 0 : flush_f64(as_bits(value * scale));
+}
+
+void scale_f16(Lanes& value, float scale) {
+  Lanes wide;
+  for (int i = 0; i < kLanes; ++i) value.v[i] = flush_f16(value.v[i]);
+  widen_f16(value, wide);
+  for (int i = 0; i < kLanes; ++i) {
+    const float x = as_float(wide.v[i]);
+    wide.v[i] = x == 0 ? 0 : as_bits(x * scale);
+  }
+  narrow_f32(wide, value);
+  for (int i = 0; i < kLanes; ++i) value.v[i] = flush_f16(value.v[i]);
+}
 
 // NaN clamps to zero (DX10_CLAMP, which RDNA4 always has).
 template <typename T>
@@ -116,9 +139,9 @@ T clamp01(T value) {
 }  // namespace
 
 void store_f32_modified(const Instruction& in, Wave& wave, Lanes& value) {
-  if (in.mod.output_scale && !(wave.mode.denormals32() & 2)) {
+  if (in.mod.output_scale) {
     const float scale = kScales[in.mod.output_scale];
-    for (int i = 0; i < kLanes; ++i) value.v[i] = as_bits(as_float(value.v[i]) * scale);
+    for (int i = 0; i < kLanes; ++i) value.v[i] = scaled_f32(value.v[i], scale);
   }
   if (in.mod.clamp) {
     for (int i = 0; i < kLanes; ++i) value.v[i] = as_bits(clamp01(as_float(value.v[i])));
@@ -143,15 +166,11 @@ void store_b16(const Instruction& in, Wave& wave, const Lanes& value) {
 }
 
 void store_f16_bits(const Instruction& in, Wave& wave, Lanes& value) {
-  const bool keep_denormals = wave.mode.denormals64() & 2;
-  if (in.mod.output_scale || in.mod.clamp) {
+  if (in.mod.output_scale) scale_f16(value, kScales[in.mod.output_scale]);
+  if (in.mod.clamp) {
     Lanes wide;
     widen_f16(value, wide);
-    const float scale = keep_denormals ? 1.0f : kScales[in.mod.output_scale];
-    for (int i = 0; i < kLanes; ++i) {
-      const float scaled = as_float(wide.v[i]) * scale;
-      wide.v[i] = as_bits(in.mod.clamp ? clamp01(scaled) : scaled);
-    }
+    for (int i = 0; i < kLanes; ++i) wide.v[i] = as_bits(clamp01(as_float(wide.v[i])));
     narrow_f32(wide, value);
   }
   if (!(wave.mode.denormals64() & 2)) {
@@ -169,10 +188,12 @@ void store_f64(const Instruction& in, Wave& wave, Buffer64& value) {
   const bool flush = !(wave.mode.denormals64() & 2);
   if (in.mod.clamp || in.mod.output_scale || flush) {
     for (int i = 0; i < kLanes; ++i) {
-      double x = as_double(Lanes64{&value.low, &value.high}[i]);
-      if (flush) x *= static_cast<double>(kScales[in.mod.output_scale]);
-      if (in.mod.clamp) x = clamp01(x);
-      value.set(i, flush ? flush_f64(as_bits(x)) : as_bits(x));
+      uint64_t bits = Lanes64{&value.low, &value.high}[i];
+      if (in.mod.output_scale) {
+        bits = scaled_f64(bits, static_cast<double>(kScales[in.mod.output_scale]));
+      }
+      if (in.mod.clamp) bits = as_bits(clamp01(as_double(bits)));
+      value.set(i, flush ? flush_f64(bits) : bits);
     }
   }
   store_b64(in, wave, value);

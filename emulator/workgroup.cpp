@@ -26,10 +26,20 @@ class HostRounding {
 };
 
 void step_strict(const Instruction& in, Wave& wave) {
-  check_operands(in, wave);
-  const uint32_t exec = wave.exec();
-  in.execute(in, wave);
-  mark_results(in, wave, exec);
+  if (in.strict_checks == StrictChecks::kNone) {
+    in.execute(in, wave);
+  } else if (in.strict_checks == StrictChecks::kOperands) {
+    StrictState& state = *wave.strict;
+    const uint32_t lanes = in.ignores_exec ? kAllLanes : wave.exec();
+    check_plain_operands(in, state, lanes);
+    in.execute(in, wave);
+    mark_plain_results(in, state, lanes);
+  } else {
+    check_operands(in, wave);
+    const uint32_t exec = wave.exec();
+    in.execute(in, wave);
+    mark_results(in, wave, exec);
+  }
 }
 
 }  // namespace

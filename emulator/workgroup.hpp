@@ -38,6 +38,7 @@ class Workgroup {
   uint32_t wave_count = 0;
   std::array<uint32_t, 3> id{};
   bool strict = false;
+  bool flush_fp8 = false;  // LaunchOptions
   uint64_t serial = 0;  // differs for every workgroup this slot ever ran: shadows reset on a change
 
   // --- Barrier -1

@@ -116,6 +116,8 @@ class Backend {
   virtual const char* target() const = 0;
   virtual uint32_t layout_version() const = 0;
 
+  // What the address of a packed weight is a multiple of.
+  virtual uintptr_t packed_alignment() const { return 256; }
   virtual size_t packed_bytes(const WeightShape& shape) const = 0;
   // weight has been checked; packed is device memory of packed_bytes.
   virtual void pack(const WeightShape& shape, const radiance_weight_desc& weight, void* packed) = 0;

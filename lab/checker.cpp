@@ -13,6 +13,9 @@ namespace {
 
 constexpr uint8_t kPoison = 0xff;
 
+// An element that nobody wrote.
+uint32_t poison_bits(radiance_dtype dtype) { return dtype == RADIANCE_F32 ? 0xffffffffu : 0xffffu; }
+
 uint8_t guard_byte(int64_t index) { return static_cast<uint8_t>(0x35 + 11 * index); }
 
 double largest_finite(radiance_dtype dtype) {
@@ -94,7 +97,7 @@ OutputVerdict check_output(const OutputLayout& layout, const std::vector<uint8_t
     }
   };
   const Bound& bound = expectation.bound;
-  const uint32_t poison = layout.dtype == RADIANCE_F32 ? 0xffffffffu : 0xffffu;
+  const uint32_t poison = poison_bits(layout.dtype);
   const double largest = largest_finite(layout.dtype);
   const uint8_t* y = image.data() + layout.origin();
   double squared_error = 0, squared_reference = 0;
@@ -140,6 +143,19 @@ OutputVerdict check_output(const OutputLayout& layout, const std::vector<uint8_t
         fmt::format("the relative error {:.3g} exceeds {:.0e}", verdict.rel, kMaxRelativeError);
   }
   return verdict;
+}
+
+std::string check_written(const OutputLayout& layout, const std::vector<uint8_t>& image) {
+  std::string failure = check_guards(layout, image);
+  const uint8_t* y = image.data() + layout.origin();
+  for (int64_t row = 0; row < layout.m && failure.empty(); ++row) {
+    for (int64_t n = 0; n < layout.n; ++n) {
+      if (load_bits(y, layout.dtype, row * layout.ldy + n) != poison_bits(layout.dtype)) continue;
+      failure = fmt::format("y[{}][{}] was not written", row, n);
+      break;
+    }
+  }
+  return failure;
 }
 
 std::string compare_images(const OutputLayout& layout, const std::vector<uint8_t>& first,

@@ -63,6 +63,10 @@ struct OutputVerdict {
 OutputVerdict check_output(const OutputLayout& layout, const std::vector<uint8_t>& image,
                            const Expectation& expectation);
 
+// Of a kernel whose values are not meant to be right: "" if it wrote every element and nothing
+// else.
+std::string check_written(const OutputLayout& layout, const std::vector<uint8_t>& image);
+
 // "" if both images agree in every bit, else where they first differ.
 std::string compare_images(const OutputLayout& layout, const std::vector<uint8_t>& first,
                            const std::vector<uint8_t>& second);

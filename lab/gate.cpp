@@ -1,6 +1,8 @@
 #include "lab/gate.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "lab/elements.hpp"
 #include "lab/suites/suites.hpp"
@@ -21,7 +23,8 @@ constexpr Suite kSuites[] = {
     {"table", run_table_suite},     {"unpack", run_unpack_suite}, {"perm", run_perm_suite},
     {"onehot", run_onehot_suite},   {"cancel", run_cancel_suite}, {"decode", run_decode_suite},
     {"prefill", run_prefill_suite}, {"cross", run_cross_suite},   {"mxfp4", run_mxfp4_suite},
-    {"configs", run_configs_suite}, {"fuzz", run_fuzz_suite},     {"model", run_model_suite},
+    {"configs", run_configs_suite}, {"order", run_order_suite},   {"ablate", run_ablate_suite},
+    {"fuzz", run_fuzz_suite},       {"model", run_model_suite},
 };
 
 }  // namespace
@@ -38,10 +41,16 @@ const char* status_name(Status status) {
   return "skipped";
 }
 
+static GateOptions with_order(GateOptions options) {
+  std::optional<uint64_t>& order = options.device_options.order_seed;
+  if (options.device == "emu" && !order) order = options.seed;
+  return options;
+}
+
 Gate::Gate(const GateOptions& options, GateEvents events)
-    : options_(options),
+    : options_(with_order(options)),
       events_(std::move(events)),
-      engine_(options.device, options.device_options) {}
+      engine_(options_.device, options_.device_options) {}
 
 std::vector<std::string> Gate::suite_names() {
   std::vector<std::string> names;
@@ -67,11 +76,13 @@ void Gate::run() {
   if (std::find(wanted.begin(), wanted.end(), "model") != wanted.end() && options_.model.empty()) {
     throw Error(RADIANCE_INVALID_ARGUMENT, "suite model needs a checkpoint: --model DIR");
   }
+  const auto begin = std::chrono::steady_clock::now();
   for (const Suite& suite : kSuites) {
     if (std::find(wanted.begin(), wanted.end(), suite.name) == wanted.end()) continue;
     progress(suite.name);
     suite.run(*this);
   }
+  wall_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 const Engine& Gate::engine_with_threads(int threads) {
@@ -119,10 +130,19 @@ nlohmann::json Gate::to_json() const {
     if (result.negative_scales >= 0) entry["negative_scales"] = result.negative_scales;
     cases.push_back(std::move(entry));
   }
-  return {{"passed", count(Status::kPassed)},
-          {"failed", count(Status::kFailed)},
-          {"skipped", count(Status::kSkipped)},
-          {"cases", std::move(cases)}};
+  nlohmann::json report = {{"passed", count(Status::kPassed)},
+                           {"failed", count(Status::kFailed)},
+                           {"skipped", count(Status::kSkipped)},
+                           {"wall_s", wall_seconds_},
+                           {"threads", options_.device_options.threads > 0
+                                           ? options_.device_options.threads
+                                           : static_cast<int>(std::thread::hardware_concurrency())},
+                           {"cases", std::move(cases)}};
+  if (options_.device == "emu") {
+    report["strict"] = options_.device_options.strict;
+    report["order_seed"] = *options_.device_options.order_seed;
+  }
+  return report;
 }
 
 }  // namespace radiance::lab

@@ -36,6 +36,8 @@ const char* status_name(Status status);
 
 struct GateOptions {
   std::string device;  // as open_device takes it
+  // On the emulator without an order_seed: `seed`, so that every launch has another order of
+  // workgroups and waves, and the two launches of a case must agree in spite of it.
   DeviceOptions device_options;
   uint64_t seed = 0;
   std::vector<std::string> suites;  // in order; empty: all but model
@@ -75,7 +77,8 @@ class Gate {
   const std::vector<CaseResult>& results() const { return results_; }
   int64_t count(Status status) const;
 
-  // `passed`, `failed`, `skipped` and `cases`.
+  // `passed`, `failed`, `skipped` and `cases`; what run() took in `wall_s`, on how many `threads`;
+  // on the emulator `strict` and `order_seed`.
   nlohmann::json to_json() const;
 
  private:
@@ -84,6 +87,7 @@ class Gate {
   Engine engine_;
   std::map<int, std::unique_ptr<Engine>> other_engines_;
   std::vector<CaseResult> results_;
+  double wall_seconds_ = 0;
 };
 
 }  // namespace radiance::lab

@@ -90,6 +90,9 @@ std::optional<std::string> find_config(const Backend& backend, const WeightShape
     if (plan.config == prefix) return plan.config;
     if (!first && plan.config.starts_with(prefix)) first = std::move(plan.config);
   }
+  for (Ablation& ablation : backend.ablations(shape, m)) {
+    if (ablation.config == prefix) return std::move(ablation.config);
+  }
   return first;
 }
 
@@ -101,12 +104,16 @@ Launch launch(const DeviceWeight& weight, const Problem& problem, const Variatio
 
   Launch result;
   result.layout = {variation.out_dtype, m, shape.n, variation.ldy == 0 ? shape.n : variation.ldy};
-  // A prefix without a legal configuration falls back to the policy; the result names what ran.
   const std::optional<std::string> forced =
       variation.config_prefix.empty()
           ? std::nullopt
           : find_config(weight.engine().backend(), shape, m, variation.config_prefix);
   result.config = forced ? *forced : linear.plan(m).config;
+  if (!variation.config_prefix.empty() && !forced && !variation.may_fall_back) {
+    throw Error(RADIANCE_UNSUPPORTED, "no legal configuration begins with " +
+                                          variation.config_prefix + "; the policy's is " +
+                                          result.config);
+  }
 
   const int64_t row_bytes = problem.rows.ld * element_bytes(problem.rows.dtype);
   const auto workspace_bytes = static_cast<int64_t>(linear.workspace_bytes(m));

@@ -48,8 +48,12 @@ struct Variation {
   std::string suite, name;
   int64_t m = 0;
   int64_t first_row = 0;  // rows first_row..first_row+m-1 of the problem
-  // The configurations to choose from: the first legal one that begins so. "": the policy's own.
+  // The configurations to choose from: the first legal one that begins so, or the ablation of this
+  // name. "": the policy's own.
   std::string config_prefix;
+  // Where no configuration begins so, the policy's may run, and the result's note says so;
+  // otherwise the case fails.
+  bool may_fall_back = false;
   radiance_dtype out_dtype = RADIANCE_BF16;
   bool bias = false;
   int64_t ldy = 0;       // 0 = n
@@ -57,8 +61,8 @@ struct Variation {
   bool exact = false;    // as Expectation::exact
 };
 
-// The legal configuration with this name, or else the first with this prefix; nothing if there is
-// none.
+// The legal configuration or ablation with this name, or else the first configuration with this
+// prefix; nothing if there is none.
 std::optional<std::string> find_config(const Backend& backend, const WeightShape& shape, int64_t m,
                                        const std::string& prefix);
 
@@ -72,7 +76,7 @@ struct Launch {
 
 // Quantizes the rows on the device and compares xq, s_m and the row sums with the host's bit for
 // bit; runs the product twice into a poisoned output with guarded buffers and compares the two
-// outputs bit for bit. Throws Error if the device refuses.
+// outputs bit for bit. Throws Error if the device refuses, or if there is no such configuration.
 Launch launch(const DeviceWeight& weight, const Problem& problem, const Variation& variation);
 
 // The case's description, passed so far.

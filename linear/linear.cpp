@@ -6,7 +6,7 @@
 namespace radiance {
 namespace {
 
-constexpr uintptr_t kAlignment = 256;
+constexpr uintptr_t kWorkspaceAlignment = 256;
 
 [[noreturn]] void refuse(const std::string& sentence) {
   throw Error(RADIANCE_INVALID_ARGUMENT, sentence);
@@ -59,7 +59,7 @@ void Engine::pack(const radiance_weight_desc& weight, void* packed, size_t packe
   const WeightShape shape = checked_shape(weight);
   check_pointer("codes", weight.codes, 1);
   check_pointer("scales", weight.scales, 1);
-  check_pointer("packed", packed, kAlignment);
+  check_pointer("packed", packed, backend_->packed_alignment());
   const size_t needed = backend_->packed_bytes(shape);
   if (packed_bytes < needed) {
     refuse("packed has " + std::to_string(packed_bytes) + " bytes, this weight takes " +
@@ -91,7 +91,7 @@ void Engine::quantize(const QuantizeCall& given) const {
 
 Linear::Linear(const Engine& engine, const void* packed, size_t packed_bytes)
     : engine_(&engine), packed_(packed) {
-  check_pointer("packed", packed, kAlignment);
+  check_pointer("packed", packed, engine.backend().packed_alignment());
   if (packed_bytes < sizeof(PackedHeader)) {
     throw Error(RADIANCE_BAD_INPUT,
                 "a packed weight of " + std::to_string(packed_bytes) + " bytes has no header");
@@ -138,7 +138,7 @@ void Linear::check_gemm(GemmCall& call) const {
     check_dtype("bias_dtype", call.bias_dtype);
     check_pointer("bias", call.bias, element_bytes(call.bias_dtype));
   }
-  check_pointer("workspace", call.workspace, kAlignment);
+  check_pointer("workspace", call.workspace, kWorkspaceAlignment);
   const size_t needed = workspace_bytes(call.m);
   if (call.workspace_bytes < needed) {
     throw Error(RADIANCE_WORKSPACE_TOO_SMALL,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the Debian packages that a task needs.
-#   usage: install_packages.sh build|lint|python|fuzz...
+#   usage: install_packages.sh build|python|lint|fuzz|serve...
 set -euo pipefail
 
 packages=()
@@ -12,9 +12,12 @@ for task in "$@"; do
              clang-22 lld-22
              # the tests: a bundle of code objects, differential fuzzing
              clang-tools-22 llvm-22 python3) ;;
+    # torch.compile builds its own C++ against Python.h
+    python) packages+=(g++ python3 python3-venv python3-dev) ;;
     lint) packages+=(clang-format-22 clang-tidy-22 clang-tools-22 python3) ;;
-    python) packages+=(python3 python3-venv) ;;
     fuzz) packages+=(clang-22 libclang-rt-22-dev) ;;
+    # vLLM's CPU build; torch.compile builds C++ with Python's headers
+    serve) packages+=(python3 python3-venv python3-dev libnuma1) ;;
     *) echo "install_packages.sh: no task is called \"$task\"" >&2; exit 2 ;;
   esac
 done

@@ -18,6 +18,10 @@ field says so (several values: field=a,b). NAME is one of
     census    a line for each kernel: registers, LDS, occupancy and its main loop
     sass      the same of Hopper's kernels
     counters  a line for each configuration: what the emulator counted of a call
+    perplexity  a line for each model: perplexity of each text, and what it lost to the source
+    divergence  where greedy texts of two models part
+    company     answers that differ between a prompt alone and in company
+    speed       tokens a second of served models
 
 Run without arguments it rewrites the files; with --check it changes nothing and exits with 1 if a
 table is not what its results say.
@@ -275,6 +279,59 @@ def counters_table(report, rows):
                                            f"128 bytes, once a load. {provenance(report)}."]
 
 
+def uncertain_text(value, error, digits=2):
+    return f"{value:.{digits}f} ± {error:.{digits}f}"
+
+
+def serving_note(report):
+    packages = ", ".join(f"{name} {version}" for name, version in report["packages"].items() if version)
+    return f"{provenance(report)}; {packages}."
+
+
+def perplexity_table(report, rows):
+    texts = list(dict.fromkeys(row["text"] for row in rows))
+    columns = [("model", False)] + [(f"perplexity, {text}", True) for text in texts]
+    columns += [(f"loss above the source, {texts[-1]}, nats a token", True)]
+    lines = []
+    for model in dict.fromkeys(row["model"] for row in rows):
+        mine = {row["text"]: row for row in rows if row["model"] == model}
+        above = mine[texts[-1]]["above_source"]
+        lines.append([model] + [uncertain_text(mine[text]["perplexity"], mine[text]["perplexity_error"])
+                                for text in texts] + [uncertain_text(above["nll"], above["error"], 4)])
+    counts = ", ".join(f"{row['text']} {row['tokens']}" for row in rows if row["model"] == rows[0]["model"])
+    return markdown(columns, lines) + ["", f"Tokens scored: {counts}, in windows of {report['window']}. {serving_note(report)}"]
+
+
+def divergence_table(report, rows):
+    columns = [("model", False), ("beside", False)]
+    columns += [(name, True) for name in ("prompts", "same to the end", "median token of the first difference", "earliest")]
+    lines = []
+    for row in rows:
+        found = [position for position in row["positions"] if position is not None]
+        lines.append([row["model"], row["other"], str(row["prompts"]), str(row["same"]), f"{row['median']:g}",
+                      str(min(found)) if found else NOTHING])
+    return markdown(columns, lines) + ["", f"Greedy texts of {rows[0]['tokens']} tokens. {serving_note(report)}"]
+
+
+def company_table(report, rows):
+    columns = [("model", False)] + [(name, True) for name in ("prompts", "tokens", "answers that differ")]
+    lines = [[row["model"], str(row["prompts"]), str(row["tokens"]), str(row["diverged"])] for row in rows]
+    return markdown(columns, lines) + ["", serving_note(report)]
+
+
+def speed_table(report, rows):
+    measures = list(dict.fromkeys(row["measure"] for row in rows))
+    columns = [("tokens a second (ours / theirs)", False)] + [(measure, True) for measure in measures]
+    lines = []
+    for name in dict.fromkeys(row["contestant"] for row in rows):
+        mine = {row["measure"]: row for row in rows if row["contestant"] == name}
+        lines.append([name] + [f"{rate_text(mine[measure]['tokens_per_second'])} "
+                               f"({ratio_text(mine[measure]['ours_over_theirs'])})" for measure in measures])
+    how = "torch.compile" if report["compiled"] else "without torch.compile"
+    return markdown(columns, lines) + ["", f"Medians of {report['rounds']} rounds, {how}, {report['threads']} threads. "
+                                       f"{serving_note(report)}"]
+
+
 def provenance(report):
     arch = f" ({report['arch']})" if report.get("arch") else ""
     return f"{report['device']}{arch}, commit {report['commit']}"
@@ -291,6 +348,10 @@ TABLES = {
     "census": ("kernels", census_table),
     "sass": ("kernels", sass_table),
     "counters": ("rows", counters_table),
+    "perplexity": ("rows", perplexity_table),
+    "divergence": ("divergences", divergence_table),
+    "company": ("company", company_table),
+    "speed": ("rows", speed_table),
 }
 
 

@@ -1,42 +1,12 @@
-// Copies and fills. Whatever stands on the device's side must lie wholly inside one live
-// allocation.
-#include <algorithm>
+// Copies and fills of bytes in a row.
 #include <cstring>
 
+#include "emulator/hip/copy.hpp"
 #include "emulator/hip/errors.hpp"
-#include "emulator/hip/state.hpp"
 #include "emulator/hip/stream.hpp"
 
 namespace radiance::emulator::hip {
 namespace {
-
-void require_device(const void* pointer, size_t bytes, const char* side) {
-  if (state().memory().contains(pointer, bytes)) return;
-  const Allocation found = state().memory().find(pointer);
-  const std::string what =
-      std::string("the ") + side + " of a copy or fill of " + std::to_string(bytes) + " bytes ";
-  if (found.bytes == 0) fail(kInvalidValue, what + "is not device memory");
-  fail(kInvalidValue, what + "ends past its allocation of " + std::to_string(found.bytes));
-}
-
-void check_copy(const void* to, const void* from, size_t bytes, int kind) {
-  require((kind >= kHostToHost && kind <= kDefaultKind) || kind == kDeviceToDeviceNoCU,
-          kInvalidMemcpyDirection, "that is no kind of copy");
-  require(to != nullptr && from != nullptr, kInvalidValue,
-          "a copy's source or destination is null");
-  const bool within = kind == kDeviceToDevice || kind == kDeviceToDeviceNoCU;
-  if (kind == kHostToDevice || within) require_device(to, bytes, "destination");
-  if (kind == kDeviceToHost || within) require_device(from, bytes, "source");
-  if (kind != kDefaultKind) return;
-  // Of the two, those that begin in an allocation are the device's.
-  if (state().memory().find(to).bytes > 0) require_device(to, bytes, "destination");
-  if (state().memory().find(from).bytes > 0) require_device(from, bytes, "source");
-}
-
-void copy_now(void* to, const void* from, size_t bytes, int kind) {
-  check_copy(to, from, bytes, kind);
-  std::memmove(to, from, bytes);
-}
 
 // Copies at once: the call is not allowed during capture.
 Result copy(void* to, const void* from, size_t bytes, int kind, const char* what) {
@@ -53,16 +23,6 @@ Result copy_async(void* to, const void* from, size_t bytes, int kind, Stream* st
     check_copy(to, from, bytes, kind);
     issue(stream, [=] { copy_now(to, from, bytes, kind); });
   });
-}
-
-void copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-               size_t height, int kind) {
-  require(width <= to_pitch && width <= from_pitch, kInvalidValue,
-          "a row is longer than its pitch");
-  for (size_t row = 0; row < height; ++row) {
-    copy_now(static_cast<char*>(to) + row * to_pitch,
-             static_cast<const char*>(from) + row * from_pitch, width, kind);
-  }
 }
 
 template <typename T>
@@ -137,24 +97,6 @@ RADIANCE_HIP_EXPORT Result hipMemcpyDtoHAsync(void* to, void* from, size_t bytes
 
 RADIANCE_HIP_EXPORT Result hipMemcpyDtoDAsync(void* to, void* from, size_t bytes, Stream* stream) {
   return copy_async(to, from, bytes, kDeviceToDevice, stream);
-}
-
-RADIANCE_HIP_EXPORT Result hipMemcpy2D(void* to, size_t to_pitch, const void* from,
-                                       size_t from_pitch, size_t width, size_t height, int kind) {
-  return device_api([&] {
-    if (width == 0 || height == 0) return;
-    forbid_during_capture("hipMemcpy2D");
-    issue(nullptr, [=] { copy_rows(to, to_pitch, from, from_pitch, width, height, kind); });
-  });
-}
-
-RADIANCE_HIP_EXPORT Result hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
-                                            size_t from_pitch, size_t width, size_t height,
-                                            int kind, Stream* stream) {
-  return device_api([&] {
-    if (width == 0 || height == 0) return;
-    issue(stream, [=] { copy_rows(to, to_pitch, from, from_pitch, width, height, kind); });
-  });
 }
 
 RADIANCE_HIP_EXPORT Result hipMemset(void* pointer, int value, size_t bytes) {

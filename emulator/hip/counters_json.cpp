@@ -68,6 +68,7 @@ std::string counters_json(const std::string& kernel, uint64_t launches, const Co
   member(&object, "lds_bank_conflict_cycles", counters.lds_bank_conflict_cycles);
   member(&object, "full_waits", counters.full_waits);
   member(&object, "barriers", counters.barriers);
+  member(&object, "host_cpu_ns", counters.host_cpu_ns);
   return object + "}";
 }
 

@@ -21,6 +21,7 @@ constexpr Entry kEntries[] = {
     {kOutOfMemory, "hipErrorOutOfMemory", "out of memory"},
     {kNotInitialized, "hipErrorNotInitialized", "initialization error"},
     {kInvalidConfiguration, "hipErrorInvalidConfiguration", "invalid configuration argument"},
+    {kInvalidPitchValue, "hipErrorInvalidPitchValue", "invalid pitch argument"},
     {kInvalidSymbol, "hipErrorInvalidSymbol", "invalid device symbol"},
     {kInvalidDevicePointer, "hipErrorInvalidDevicePointer", "invalid device pointer"},
     {kInvalidMemcpyDirection, "hipErrorInvalidMemcpyDirection",
@@ -106,8 +107,6 @@ void print_once(Result code, const std::string& sentence) {
 }
 
 }  // namespace
-
-void fail(Result code, std::string sentence) { throw Failure(code, std::move(sentence)); }
 
 const char* error_name(Result code) { return entry(code).name; }
 const char* error_text(Result code) { return entry(code).text; }

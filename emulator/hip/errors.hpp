@@ -22,7 +22,9 @@ class Failure : public std::exception {
   std::string sentence_;
 };
 
-[[noreturn]] void fail(Result code, std::string sentence);
+[[noreturn]] inline void fail(Result code, std::string sentence) {
+  throw Failure(code, std::move(sentence));
+}
 
 // Throws unless `good`.
 inline void require(bool good, Result code, const char* sentence) {

@@ -16,6 +16,15 @@ void allocate(void** pointer, size_t bytes, const char* what) {
   if (bytes > 0) *pointer = state().allocate(bytes);
 }
 
+void allocate_rows(void** pointer, size_t* pitch, size_t width, size_t height, const char* what) {
+  constexpr size_t kPitchAlignment = 256;
+  require(width <= SIZE_MAX - kPitchAlignment, kInvalidValue, "the width overflows");
+  *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  require(height == 0 || *pitch <= SIZE_MAX / height, kInvalidValue,
+          "width times height overflows");
+  allocate(pointer, *pitch * height, what);
+}
+
 void release(void* pointer, const char* what) {
   forbid_during_capture(what);
   if (pointer != nullptr) state().release(pointer);
@@ -64,13 +73,20 @@ RADIANCE_HIP_EXPORT Result hipMallocManaged(void** pointer, size_t bytes, unsign
 RADIANCE_HIP_EXPORT Result hipMallocPitch(void** pointer, size_t* pitch, size_t width,
                                           size_t height) {
   return device_api([&] {
-    constexpr size_t kPitchAlignment = 256;
     require(pitch != nullptr, kInvalidValue, "the pointer for the pitch is null");
-    require(width <= SIZE_MAX - kPitchAlignment, kInvalidValue, "the width overflows");
-    *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
-    require(height == 0 || *pitch <= SIZE_MAX / height, kInvalidValue,
-            "width times height overflows");
-    allocate(pointer, *pitch * height, "hipMallocPitch");
+    allocate_rows(pointer, pitch, width, height, "hipMallocPitch");
+  });
+}
+
+RADIANCE_HIP_EXPORT Result hipMalloc3D(PitchedPointer* memory, Extent extent) {
+  return device_api([&] {
+    void* pointer = nullptr;
+    size_t pitch = 0;
+    require(memory != nullptr, kInvalidValue, "the pointer for the memory is null");
+    require(extent.depth == 0 || extent.height <= SIZE_MAX / extent.depth, kInvalidValue,
+            "height times depth overflows");
+    allocate_rows(&pointer, &pitch, extent.width, extent.height * extent.depth, "hipMalloc3D");
+    *memory = {pointer, pitch, extent.width, extent.height};
   });
 }
 

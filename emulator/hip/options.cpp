@@ -36,6 +36,8 @@ void set_option(Options* options, std::string_view name, std::string_view value)
     options->threads = static_cast<unsigned>(number(name, value, kMostThreads));
   } else if (name == "strict") {
     options->strict = number(name, value, 1) != 0;
+  } else if (name == "flush_fp8") {
+    options->flush_fp8 = number(name, value, 1) != 0;
   } else if (name == "quiet") {
     options->quiet = number(name, value, 1) != 0;
   } else if (name == "seed") {
@@ -48,7 +50,7 @@ void set_option(Options* options, std::string_view name, std::string_view value)
     if (value != "none") options->omit = omission(value);
   } else {
     fail(kInvalidValue, "the emulator has no option \"" + std::string(name) +
-                            "\"; there are threads, strict, seed, budget, omit, quiet");
+                            "\"; there are threads, strict, seed, budget, omit, flush_fp8, quiet");
   }
 }
 

@@ -13,6 +13,7 @@ struct Options {
   unsigned threads = 0;
   bool strict = false;
   bool quiet = false;
+  bool flush_fp8 = false;
   std::optional<uint64_t> seed;
   std::optional<uint64_t> budget;
   std::optional<Omission> omit;

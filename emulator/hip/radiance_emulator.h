@@ -19,6 +19,8 @@ const char* radiance_emulator_version(void);
  *   budget   instructions that one wave may execute before the launch is stopped as endless
  *   omit     KERNEL+OFFSET: the instruction so many bytes into the kernel is executed as s_nop, to
  *            see whether a check notices that it is missing; "none" (default)
+ *   flush_fp8  1: the matrix unit takes subnormal 8-bit floats for zeros, which the card is assumed
+ *            not to do; 0 (default)
  *   quiet    1: nothing goes to stderr; 0 (default)
  * Returns a hipError_t: 0, or 1 (invalid value) for an option or value that there is not.
  * The environment variable RADIANCE_EMULATOR sets them at the start: "strict=1,seed=42". */

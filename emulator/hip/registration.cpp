@@ -1,5 +1,7 @@
 // What a compiler's generated code calls: kernels and variables that are linked into a program, and
 // launches by the address of a host function (kernel<<<grid, block>>>(...)).
+#include "emulator/hip/registration.hpp"
+
 #include <map>
 #include <mutex>
 #include <vector>
@@ -57,14 +59,6 @@ Function* registered_kernel(const void* host_function) {
   return find_function(module_of(*found->second.binary), found->second.name.c_str());
 }
 
-Global registered_variable(const void* host_variable) {
-  const std::lock_guard lock(registry().mutex);
-  const auto found = registry().variables.find(host_variable);
-  require(found != registry().variables.end(), kInvalidSymbol,
-          "no variable is registered for that host variable");
-  return find_global(module_of(*found->second.binary), found->second.name.c_str());
-}
-
 struct Configuration {
   Dimensions grid, block;
   size_t lds_bytes;
@@ -82,6 +76,14 @@ Registered* registered(void** handle) {
 }
 
 }  // namespace
+
+Global registered_variable(const void* host_variable) {
+  const std::lock_guard lock(registry().mutex);
+  const auto found = registry().variables.find(host_variable);
+  require(found != registry().variables.end(), kInvalidSymbol,
+          "no variable is registered for that host variable");
+  return find_global(module_of(*found->second.binary), found->second.name.c_str());
+}
 
 // The names that compilers call. NOLINTBEGIN(bugprone-reserved-identifier)
 RADIANCE_HIP_EXPORT void** __hipRegisterFatBinary(const void* data) {
@@ -174,20 +176,6 @@ RADIANCE_HIP_EXPORT Result hipFuncGetAttributes(FunctionAttributes* attributes,
         static_cast<int>(kMostLdsBytes - kernel.descriptor.group_segment_bytes);
     attributes->max_threads_per_block = static_cast<int>(kernel.max_workgroup_size);
     attributes->num_regs = static_cast<int>(kernel.vgprs);
-  });
-}
-
-RADIANCE_HIP_EXPORT Result hipGetSymbolAddress(void** address, const void* host_variable) {
-  return device_api([&] {
-    require(address != nullptr, kInvalidValue, "the pointer for the address is null");
-    *address = registered_variable(host_variable).address;
-  });
-}
-
-RADIANCE_HIP_EXPORT Result hipGetSymbolSize(size_t* bytes, const void* host_variable) {
-  return device_api([&] {
-    require(bytes != nullptr, kInvalidValue, "the pointer for the size is null");
-    *bytes = registered_variable(host_variable).bytes;
   });
 }
 

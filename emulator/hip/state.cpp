@@ -93,6 +93,7 @@ LaunchOptions State::next_launch() {
   launch.strict = options_.strict;
   if (options_.budget) launch.instruction_budget = *options_.budget;
   launch.omit = options_.omit;
+  launch.flush_fp8 = options_.flush_fp8;
   // An odd multiplier spreads neighbouring seeds and launches over all 64 bits.
   constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
   if (options_.seed) launch.seed = *options_.seed + kSpread * launches_since_seed_++;

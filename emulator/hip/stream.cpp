@@ -26,6 +26,12 @@ Streams& streams() {
   return *only;
 }
 
+// Which captures forbid this thread what they forbid.
+CaptureMode& thread_mode() {
+  thread_local CaptureMode mode = kCaptureGlobal;
+  return mode;
+}
+
 bool is_standard(const Stream* handle) {
   constexpr uintptr_t kLegacy = 1, kPerThread = 2;
   const auto value = reinterpret_cast<uintptr_t>(handle);
@@ -116,11 +122,13 @@ void issue(Stream* handle, Operation operation) {
 }
 
 void forbid_during_capture(const char* what) {
+  if (thread_mode() == kCaptureRelaxed) return;
   const std::lock_guard lock(streams().mutex);
   const auto here = std::this_thread::get_id();
   for (const auto& capture : streams().captures) {
-    const bool forbids = capture->mode == kCaptureGlobal ||
-                         (capture->mode == kCaptureThreadLocal && capture->thread == here);
+    const bool mine = capture->mode != kCaptureRelaxed && capture->thread == here;
+    const bool forbids =
+        mine || (capture->mode == kCaptureGlobal && thread_mode() == kCaptureGlobal);
     if (!forbids) continue;
     capture->invalidated = true;
     fail(kStreamCaptureUnsupported,
@@ -236,6 +244,14 @@ RADIANCE_HIP_EXPORT Result hipStreamAddCallback(Stream* stream, StreamCallback c
     require(callback != nullptr && flags == 0, kInvalidValue,
             "a callback must not be null and its flags are 0");
     issue(stream, [=] { callback(stream, kSuccess, data); });
+  });
+}
+
+RADIANCE_HIP_EXPORT Result hipThreadExchangeStreamCaptureMode(CaptureMode* mode) {
+  return device_api([&] {
+    require(mode != nullptr && *mode >= kCaptureGlobal && *mode <= kCaptureRelaxed, kInvalidValue,
+            "that is no capture mode");
+    std::swap(*mode, thread_mode());
   });
 }
 

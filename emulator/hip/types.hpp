@@ -17,6 +17,7 @@ enum Result : int {
   kOutOfMemory = 2,
   kNotInitialized = 3,
   kInvalidConfiguration = 9,
+  kInvalidPitchValue = 12,
   kInvalidSymbol = 13,
   kInvalidDevicePointer = 17,
   kInvalidMemcpyDirection = 21,
@@ -109,6 +110,29 @@ struct PointerAttributes {
   unsigned allocation_flags;
 };
 
+// hipPitchedPtr, hipExtent, hipPos, hipMemcpy3DParms: x and width are bytes where no array is.
+struct PitchedPointer {
+  void* pointer;
+  size_t pitch, width, height;
+};
+struct Extent {
+  size_t width, height, depth;
+};
+struct Position {
+  size_t x, y, z;
+};
+struct Copy3DParameters {
+  void* source_array;
+  Position source_position;
+  PitchedPointer source;
+  void* destination_array;
+  Position destination_position;
+  PitchedPointer destination;
+  Extent extent;
+  CopyKind kind;
+};
+
+struct Context;
 struct Stream;
 struct Event;
 struct Graph;

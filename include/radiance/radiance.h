@@ -129,8 +129,8 @@ typedef struct radiance_weight_desc {
 RADIANCE_API radiance_status radiance_packed_bytes(const radiance_device* device,
                                                    const radiance_weight_desc* weight,
                                                    size_t* bytes);
-/* Checks the weight, packs it for this device and writes it to `packed` (device, aligned to 256,
- * packed_bytes long). Waits for the copy. */
+/* Checks the weight, packs it for this device and writes it to `packed` (device, aligned to 256, on
+ * "cpu" to 64, packed_bytes long). Waits for the copy. */
 RADIANCE_API radiance_status radiance_pack(radiance_device* device,
                                            const radiance_weight_desc* weight, void* packed,
                                            size_t packed_bytes);

@@ -91,6 +91,9 @@ class CpuBackend final : public Backend {
   const char* target() const override { return "cpu"; }
   uint32_t layout_version() const override { return cpu::kLayoutVersion; }
 
+  // A cache line, which is what other libraries' allocators give: a copy that one made is usable.
+  uintptr_t packed_alignment() const override { return kAlignment; }
+
   size_t packed_bytes(const WeightShape& shape) const override {
     return sizeof(PackedHeader) + cpu::packed_code_bytes(shape) + cpu::packed_scale_bytes(shape);
   }

@@ -6,8 +6,8 @@
 // The shift is a part's own: the trailing zeros that all of its integers have. A part is a group or
 // 512 k of a longer one, so that its sum with the codes fits an int32 exactly. Where what is left
 // is 15 bits and a sign d2 is zero, and kernels leave it out: two multiply-adds a weight instead of
-// three. Of groups of 128 that is 93 % where a row is normally distributed; of SmolLM2-135M's linear
-// layers on English text 81 %, from 90 % of those before gate_proj to 51 % before down_proj.
+// three. Of groups of 128 that is 93 % where a row is normally distributed; of SmolLM2-135M's
+// linear layers on English text 81 %, from 90 % of those before gate_proj to 51 % before down_proj.
 //
 // A block of 8 k takes 24 bytes: eight d0, eight d1, eight d2, each in the order 0 4 1 5 2 6 3 7,
 // in which masking a word of layout.hpp with 0x0f0f0f0f (then after a shift by 4) gives the codes.

@@ -7,7 +7,7 @@
 namespace radiance::lab {
 
 void add_one_hot_cases(Gate& gate, const std::string& suite, const std::string& name,
-                       const HostWeight& weight) {
+                       const HostWeight& weight, FastKernels fast) {
   constexpr int64_t kDecodeRows = 64;
   const int64_t k = weight.shape.k;
   Random random = gate.random(suite.c_str());
@@ -23,6 +23,7 @@ void add_one_hot_cases(Gate& gate, const std::string& suite, const std::string& 
       variation.m = std::min(step, k - first);
       variation.first_row = first;
       variation.config_prefix = prefix;
+      variation.may_fall_back = fast == FastKernels::kIfThere;
       variation.out_dtype = RADIANCE_F32;
       variation.exact = true;
       CaseResult result = run_case(device_weight, problem, variation);

@@ -15,7 +15,8 @@ void run_perm_suite(Gate& gate);
 void run_onehot_suite(Gate& gate);
 // Sums that cancel: codes all 8, codes 7..9, one code a feature, under one-signed activations.
 void run_cancel_suite(Gate& gate);
-// The 60 decode and 27 prefill cases, each forced to that kind of configuration.
+// The 60 decode and 27 prefill cases, each forced to that kind of configuration; the latter also
+// for gfx1201's variants of the project's log.
 void run_decode_suite(Gate& gate);
 void run_prefill_suite(Gate& gate);
 // Prefill against decode configurations at M = 64 on the production shapes.
@@ -24,6 +25,12 @@ void run_mxfp4_suite(Gate& gate);
 // Every configuration that the backend lists, by name, on each kind of weight that it has kernels
 // for.
 void run_configs_suite(Gate& gate);
+// Decode configurations, those that split K among workgroups too, again and again in other orders:
+// the same bits.
+void run_order_suite(Gate& gate);
+// Every variant that leaves something out or adds it: right where it claims to be, and otherwise
+// complete and the same each time.
+void run_ablate_suite(Gate& gate);
 // Random legal calls, also with NaN rows and other numbers of threads.
 void run_fuzz_suite(Gate& gate);
 // The quantized layers of GateOptions::model on their own weights.

@@ -60,14 +60,19 @@ TEST(Fp8Conversion, OverflowFollowsTheMode) {
   EXPECT_EQ(f32_to_bf8(std::nextafter(61440.0f, 0.0f), false), 0x7b);
 }
 
-TEST(Fp8Conversion, NanAndInfinityAreNotOverflow) {
+// The table of the ISA's 7.6.2.
+TEST(Fp8Conversion, InfinityOverflowsAndNanStays) {
   for (bool clamp : {false, true}) {
     EXPECT_EQ(f32_to_fp8(kNan, clamp) & 0x7f, 0x7f);
     EXPECT_EQ(f32_to_bf8(kNan, clamp) & 0x7f, 0x7f);
-    EXPECT_EQ(f32_to_fp8(kInfinity, clamp), 0x7f);
-    EXPECT_EQ(f32_to_bf8(-kInfinity, clamp), 0xfc);
+    EXPECT_EQ(f32_to_fp8(kInfinity, clamp), clamp ? 0x7e : 0x7f);
+    EXPECT_EQ(f32_to_fp8(-kInfinity, clamp), clamp ? 0xfe : 0xff);
+    EXPECT_EQ(f32_to_bf8(kInfinity, clamp), clamp ? 0x7b : 0x7c);
+    EXPECT_EQ(f32_to_bf8(-kInfinity, clamp), clamp ? 0xfb : 0xfc);
     EXPECT_EQ(f32_to_fp8_stochastic(kNan, 5, clamp) & 0x7f, 0x7f);
-    EXPECT_EQ(f32_to_bf8_stochastic(kInfinity, 5, clamp), 0x7c);
+    EXPECT_EQ(f32_to_fp8_stochastic(kInfinity, 5, clamp), clamp ? 0x7e : 0x7f);
+    EXPECT_EQ(f32_to_bf8_stochastic(kNan, 5, clamp) & 0x7f, 0x7f);
+    EXPECT_EQ(f32_to_bf8_stochastic(kInfinity, 5, clamp), clamp ? 0x7b : 0x7c);
   }
 }
 

@@ -26,15 +26,14 @@ struct Exception {
 // Expectations that are not followed, and why.
 constexpr Exception kExceptions[] = {
     {"f69cf51d7f52",
-     "v_add_f32 with mul:2 where MODE flushes f32 denormals: the ISA applies the output modifier "
-     "then, and "
-     "ignores it only where denormals are kept; the vector ignores it in both (RDNA3's IEEE mode "
-     "did, which "
-     "RDNA4 does not have)"},
+     "v_add_f32 with mul:2: the vector ignores the output modifier. AMD's RDNA4 instruction set "
+     "architecture, 7.2.3.1 \"Output Operand Modifiers\" (page 82 of the PDF of April 2025), "
+     "allows it "
+     "whatever MODE says of denormals; it was RDNA3 that ignored it where denormals are kept or in "
+     "IEEE mode (its 7.2.3.1)"},
     {"f6d62d894c4a",
-     "v_div_fixup_f32 of 0 / 0: the ISA's pseudocode gives 0xffc00000, the vector 0x7fc00000; the "
-     "sign of a "
-     "NaN means nothing"},
+     "v_div_fixup_f32 of 0 / 0: its pseudocode in the same document, 16.12 \"VOP3 & VOP3SD "
+     "Instructions\", gives 0xffc00000, the vector 0x7fc00000; the sign of a NaN means nothing"},
 };
 
 std::vector<uint8_t> bytes_of(const std::string& hex) {

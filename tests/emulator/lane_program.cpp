@@ -39,6 +39,7 @@ s_wait_dscnt 0x0
 
   LaunchOptions options;
   options.strict = program.strict;
+  options.flush_fp8 = program.flush_fp8;
   options.threads = 1;
   void* const arguments[] = {in, out, data};
   const LaunchResult result = run(memory, {text, program.lds_bytes, program.scratch_bytes},

@@ -19,6 +19,7 @@ struct LaneProgram {
   unsigned scratch_bytes = 0;
   unsigned results = 1;  // v40, v41, ...
   bool strict = false;
+  bool flush_fp8 = false;
 };
 
 struct LaneResults {

@@ -63,6 +63,32 @@ TEST(Matrix, AccumulatesInRegisters) {
   expect_equal(r, model("v_wmma_f32_16x16x16_fp8_bf8", in, 0, 2, c, 0, m), "fp8_bf8");
 }
 
+// Subnormal bytes are zeros then, of either format, on either side, and no others.
+TEST(Matrix, FlushesSubnormalBytesWhereAsked) {
+  const auto in = random_inputs(4, 0x9f9f9f9fu);  // none so large that the small drown in it
+  const std::vector<Lanes> zero(8, make_lanes([](int) { return 0; }));
+  for (const bool bf8_left : {false, true}) {
+    const std::string name =
+        std::string("v_wmma_f32_16x16x16_") + (bf8_left ? "bf8_fp8" : "fp8_bf8");
+    auto cleared = in;
+    for (size_t r = 0; r < 4; ++r) {
+      const uint32_t exponent = (r < 2) == bf8_left ? 0x7c : 0x78;
+      for (int i = 0; i < kLanes; ++i) {
+        for (int b = 0; b < 32; b += 8) {
+          if ((in[r][i] >> b & exponent) == 0) cleared[r][i] &= ~(0x7fu << b);
+        }
+      }
+    }
+    LaneProgram p = program(name + " v[40:47], v[8:9], v[10:11], 0\n", in, 8);
+    const auto kept = model(name.c_str(), in, 0, 2, zero, 0, {});
+    const auto flushed = model(name.c_str(), cleared, 0, 2, zero, 0, {});
+    expect_equal(run(p), kept, "kept");
+    p.flush_fp8 = true;
+    expect_equal(run(p), flushed, "flushed");
+    EXPECT_NE(kept[0][0], flushed[0][0]);
+  }
+}
+
 TEST(Matrix, TakesAConstantAccumulator) {
   const auto in = random_inputs(8, 0x3fff3fffu);
   const std::vector<Lanes> ones(8, make_lanes([](int) { return 0x3f800000; }));

@@ -204,6 +204,30 @@ TEST(StrictMemory, GlobalWriteAfterReadRace) {
             std::string::npos);
 }
 
+TEST(StrictMemory, GlobalSmallReadsRaceToo) {
+  const auto kernel = [](const std::string& between) {
+    return "v_xor_b32 v3, 0x82, v1\nglobal_load_u16 v4, v3, s[4:5]\n" + between +
+           "global_store_b32 v1, v0, s[4:5]\n";
+  };
+  EXPECT_EQ(strict(kernel(std::string("s_wait_loadcnt 0x0\n") + kBarrier)), "");
+  EXPECT_NE(strict(kernel(kBarrier)).find("race in global memory"), std::string::npos);
+}
+
+// Both waves read wave 1's line, whole, and wait; then one of its dwords, for which they do not
+// wait. Wave 1 may overwrite all of it but that dword.
+TEST(StrictMemory, AReadOfPartOfALineIsNotOneOfAllOfIt) {
+  const auto kernel = [](const char* last) {
+    return std::string(
+               "v_or_b32 v3, 0x80, v1\nglobal_load_b32 v4, v3, s[4:5]\n"
+               "s_wait_loadcnt 0x0\nv_mov_b32 v3, 0xfc\nglobal_load_b32 v5, v3, s[4:5]\n") +
+           kBarrier + "v_cmp_lt_u32 vcc_lo, 31, v0\nv_cmp_gt_u32 s20, " + last +
+           ", v0\ns_and_b32 exec_lo, vcc_lo, s20\n"
+           "global_store_b32 v1, v0, s[4:5]\ns_mov_b32 exec_lo, -1\ns_wait_loadcnt 0x0\n";
+  };
+  EXPECT_EQ(strict(kernel("63")), "") << "all but the last dword";
+  EXPECT_NE(strict(kernel("64")).find("race in global memory"), std::string::npos);
+}
+
 TEST(StrictMemory, GlobalHalvesOfOneDwordDoNotRace) {
   const std::string own =
       "v_and_b32 v3, 31, v0\nv_lshlrev_b32 v3, 2, v3\nv_lshrrev_b32 v4, 5, v0\n"

@@ -221,5 +221,20 @@ TEST(CheckerImages, DifferencesAreLocated) {
   EXPECT_THAT(compare_images(layout, first, second), HasSubstr("y[1][2]"));
 }
 
+TEST(CheckWritten, WantsEveryElementAndNothingElse) {
+  const OutputLayout layout{RADIANCE_BF16, 3, 5, 7};
+  std::vector<uint8_t> image = poisoned_image(layout);
+  EXPECT_THAT(check_written(layout, image), testing::HasSubstr("y[0][0] was not written"));
+  const auto write = [&](int64_t row, int64_t column) {
+    std::memset(image.data() + layout.origin() + 2 * (row * layout.ldy + column), 0x7f, 2);
+  };
+  for (int64_t row = 0; row < 3; ++row) {
+    for (int64_t column = 0; column < 5; ++column) write(row, column);
+  }
+  EXPECT_EQ(check_written(layout, image), "") << "any value will do, NaN too";
+  write(1, 5);
+  EXPECT_THAT(check_written(layout, image), testing::HasSubstr("past N"));
+}
+
 }  // namespace
 }  // namespace radiance::lab

@@ -147,9 +147,18 @@ TEST_F(GateCase, NanRowsTouchNoOther) {
   }
 }
 
-TEST_F(GateCase, APrefixWithoutConfigurationIsNoted) {
+TEST_F(GateCase, APrefixWithoutConfigurationFails) {
   Variation v = variation();
   v.config_prefix = "split9";
+  const CaseResult result = run_case(DeviceWeight(engine_, problem_.weight), problem_, v);
+  EXPECT_EQ(result.status, Status::kFailed);
+  EXPECT_THAT(result.reason, HasSubstr("no legal configuration begins with split9"));
+}
+
+TEST_F(GateCase, WhereItMayFallBackThatIsNoted) {
+  Variation v = variation();
+  v.config_prefix = "split9";
+  v.may_fall_back = true;
   const CaseResult result = run_case(DeviceWeight(engine_, problem_.weight), problem_, v);
   EXPECT_EQ(result.status, Status::kPassed) << result.reason;
   EXPECT_EQ(result.config, engine_.backend().plan(problem_.weight.shape, 17).config);

@@ -56,6 +56,41 @@ TEST(Gate, JsonHasTheNamesThatProgramsRead) {
   EXPECT_EQ(report.at("cases")[4].at("status"), "skipped");
 }
 
+#if RADIANCE_HAVE_GFX1201
+TEST(Gate, TheEmulatedCardHasItsOwnCases) {
+  GateOptions options = options_for({"table", "onehot", "prefill", "order", "ablate"});
+  options.device = "emu";
+  options.device_options.strict = true;
+  std::map<std::string, int> cases;
+  std::map<std::string, int> ablations;
+  GateEvents events;
+  events.on_case = [&](const CaseResult& result) {
+    ++cases[result.suite];
+    EXPECT_NE(result.status, Status::kFailed)
+        << result.suite << " " << result.name << " " << result.config << ": " << result.reason;
+    if (result.suite == "ablate") ++ablations[result.config];
+    // Fast kernels where they are asked for, and the name of what ran in their place elsewhere.
+    if (result.suite == "onehot") {
+      const bool odd = result.name.find("odd shape") != std::string::npos;
+      EXPECT_EQ(result.config == "general", odd) << result.name << " " << result.config;
+      EXPECT_EQ(result.note.empty(), !odd) << result.note;
+    }
+  };
+  Gate gate(options, events);
+  gate.run();
+  EXPECT_EQ(cases["prefill"], 3 * 27) << "as planned, and both fold variants of the baseline";
+  EXPECT_EQ(cases["onehot"], 24);
+  EXPECT_EQ(ablations.size(), 22u) << "every ablation kernel";
+  EXPECT_GT(cases["order"], 20);
+  // What the emulator only assumes decides nothing.
+  EXPECT_EQ(gate.count(Status::kSkipped), 2);
+  const nlohmann::json report = gate.to_json();
+  EXPECT_EQ(report.at("order_seed"), options.seed);
+  EXPECT_EQ(report.at("strict"), true);
+  EXPECT_GT(report.at("wall_s"), 0);
+}
+#endif
+
 TEST(Gate, ASeedRepeatsTheCases) {
   std::vector<CaseResult> runs[2];
   for (auto& run : runs) {

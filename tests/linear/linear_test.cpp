@@ -94,7 +94,7 @@ TEST_F(LinearTest, RefusesForeignMemory) {
   EXPECT_EQ(error_of([&] { Linear(engine_, packed_.get(), 100); }).status(), RADIANCE_BAD_INPUT);
   EXPECT_EQ(error_of([&] { Linear(engine_, packed_.get(), packed_.bytes() - 1); }).status(),
             RADIANCE_BAD_INPUT);
-  EXPECT_EQ(error_of([&] { Linear(engine_, packed_.get<char>() + 64, packed_.bytes()); }).status(),
+  EXPECT_EQ(error_of([&] { Linear(engine_, packed_.get<char>() + 32, packed_.bytes()); }).status(),
             RADIANCE_INVALID_ARGUMENT);
   EXPECT_EQ(error_of([&] { Linear(engine_, nullptr, 0); }).status(), RADIANCE_INVALID_ARGUMENT);
 }
@@ -118,6 +118,26 @@ TEST_F(LinearTest, RefusesAnotherTargetLayoutOrShape) {
   header->k = -8;
   EXPECT_EQ(refused().status(), RADIANCE_INVALID_ARGUMENT);
   EXPECT_NO_THROW(Linear(engine_, packed_.get(), packed_.bytes()));
+}
+
+// Copies of a weight lie where other allocators put them: on a cache line.
+TEST_F(LinearTest, APackedWeightNeedsACacheLine) {
+  const Linear linear(engine_, packed_.get(), packed_.bytes());
+  Problem p(engine_, linear, 4);
+  linear.forward(p.call());
+  const std::vector<float> expected = p.y;
+
+  const Buffer room(engine_.device(), packed_.bytes() + 64);
+  auto* copy = room.get<char>() + 64;
+  std::memcpy(copy, packed_.get(), packed_.bytes());
+  const Linear moved(engine_, copy, packed_.bytes());
+  Problem q(engine_, moved, 4);
+  moved.forward(q.call());
+  EXPECT_EQ(q.y, expected);
+
+  std::memmove(copy - 32, copy, packed_.bytes());
+  EXPECT_THAT(error_of([&] { Linear(engine_, copy - 32, packed_.bytes()); }).what(),
+              HasSubstr("packed is not aligned to 64 bytes"));
 }
 
 TEST_F(LinearTest, BadArgumentsWriteNothing) {

@@ -1,4 +1,6 @@
 // Graphs: what a stream captures runs when the graph is launched, each time, and not before.
+#include <thread>
+
 #include "tests/emulator/hip/hip_fixture.hpp"
 
 namespace radiance::emulator {
@@ -121,6 +123,32 @@ TEST_F(Capture, ForbidsWhatAllocatesOrWaits) {
   refused("hipDeviceSynchronize", [&] { return hipDeviceSynchronize(); });
   EXPECT_EQ(twice(stream_), hipSuccess);
   EXPECT_EQ(value(), 2.0F) << "the stream works on";
+}
+
+// What a framework does around a call that it knows to be harmless.
+TEST_F(Capture, AThreadMayExceptItself) {
+  void* pointer = nullptr;
+  hipGraph_t graph = nullptr;
+  hipStreamCaptureMode mode = hipStreamCaptureModeRelaxed;
+  ASSERT_EQ(hipStreamBeginCapture(stream_, hipStreamCaptureModeGlobal), hipSuccess);
+  ASSERT_EQ(hipThreadExchangeStreamCaptureMode(&mode), hipSuccess);
+  EXPECT_EQ(mode, hipStreamCaptureModeGlobal) << "what it was";
+  EXPECT_EQ(hipMalloc(&pointer, 16), hipSuccess);
+  ASSERT_EQ(hipThreadExchangeStreamCaptureMode(&mode), hipSuccess);
+  EXPECT_EQ(mode, hipStreamCaptureModeRelaxed);
+  EXPECT_EQ(hipStreamEndCapture(stream_, &graph), hipSuccess);
+  std::thread([&] {  // forbidden to every thread that does not except itself
+    ASSERT_EQ(hipStreamBeginCapture(stream_, hipStreamCaptureModeGlobal), hipSuccess);
+    std::thread([&] {
+      hipStreamCaptureMode own = hipStreamCaptureModeThreadLocal;
+      EXPECT_EQ(hipThreadExchangeStreamCaptureMode(&own), hipSuccess);
+      EXPECT_EQ(hipMalloc(&pointer, 16), hipSuccess);
+      EXPECT_EQ(hipThreadExchangeStreamCaptureMode(&own), hipSuccess);
+      EXPECT_EQ(hipMalloc(&pointer, 16), hipErrorStreamCaptureUnsupported);
+    }).join();
+    EXPECT_EQ(hipStreamEndCapture(stream_, &graph), hipErrorStreamCaptureInvalidated);
+  })
+      .join();
 }
 
 TEST_F(Capture, KnowsItsState) {

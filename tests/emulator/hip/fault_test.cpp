@@ -1,4 +1,5 @@
 // Kernels that go wrong, and what the emulator offers beside HIP: options, reports, counters.
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/emulator/hip/hip_fixture.hpp"
@@ -23,6 +24,20 @@ TEST_F(Faults, AWildStoreStopsTheDevice) {
   EXPECT_EQ(report(), sentence);
   EXPECT_EQ(hipDeviceReset(), hipSuccess);
   EXPECT_EQ(hipDeviceSynchronize(), hipSuccess);
+}
+
+// The module is compiled with -g.
+TEST_F(Faults, NamesTheSourceLine) {
+  int number = 0, line = 0;
+  std::ifstream source(RADIANCE_TEST_KERNEL_SOURCE);
+  for (std::string text; std::getline(source, text);) {
+    ++number;
+    if (text.find("out[offset] = 1;") != std::string::npos) line = number;
+  }
+  ASSERT_GT(line, 0);
+  int* out = upload(std::vector<int>(8));
+  EXPECT_EQ(launch_1d(kernel("store_at"), 1, 1, nullptr, out, 8L), hipErrorLaunchFailure);
+  EXPECT_THAT(report(), HasSubstr("kernels.hip:" + std::to_string(line)));
 }
 
 TEST_F(Faults, FreedMemoryIsOutOfBounds) {

@@ -11,8 +11,12 @@ enum : int {
   hipErrorOutOfMemory = 2,
   hipErrorNotInitialized = 3,
   hipErrorInvalidConfiguration = 9,
+  hipErrorInvalidPitchValue = 12,
+  hipErrorInvalidSymbol = 13,
+  hipErrorInvalidMemcpyDirection = 21,
   hipErrorInvalidDevice = 101,
   hipErrorInvalidImage = 200,
+  hipErrorInvalidContext = 201,
   hipErrorNoBinaryForGpu = 209,
   hipErrorFileNotFound = 301,
   hipErrorInvalidHandle = 400,
@@ -20,6 +24,7 @@ enum : int {
   hipErrorNotFound = 500,
   hipErrorContextIsDestroyed = 709,
   hipErrorLaunchFailure = 719,
+  hipErrorNotSupported = 801,
   hipErrorStreamCaptureUnsupported = 900,
   hipErrorStreamCaptureInvalidated = 901,
   hipErrorStreamCaptureUnjoined = 904,
@@ -30,7 +35,11 @@ enum hipMemcpyKind : int {
   hipMemcpyDeviceToDevice = 3,
   hipMemcpyDefault = 4,
 };
-enum hipStreamCaptureMode : int { hipStreamCaptureModeThreadLocal = 1 };
+enum hipStreamCaptureMode : int {
+  hipStreamCaptureModeGlobal = 0,
+  hipStreamCaptureModeThreadLocal = 1,
+  hipStreamCaptureModeRelaxed = 2,
+};
 enum hipFunction_attribute : int {
   HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
   HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
@@ -52,8 +61,31 @@ using hipFunction_t = struct ihipModuleSymbol_t*;
 using hipGraph_t = struct ihipGraph*;
 using hipGraphNode_t = struct hipGraphNode*;
 using hipGraphExec_t = struct hipGraphExec*;
+using hipCtx_t = struct ihipCtx_t*;
+using hipArray_t = struct hipArray*;
 using hipDeviceptr_t = void*;
 using hipDevice_t = int;
+
+struct hipPitchedPtr {
+  void* ptr;
+  size_t pitch, xsize, ysize;
+};
+struct hipExtent {
+  size_t width, height, depth;
+};
+struct hipPos {
+  size_t x, y, z;
+};
+struct hipMemcpy3DParms {
+  hipArray_t srcArray;
+  hipPos srcPos;
+  hipPitchedPtr srcPtr;
+  hipArray_t dstArray;
+  hipPos dstPos;
+  hipPitchedPtr dstPtr;
+  hipExtent extent;
+  hipMemcpyKind kind;
+};
 
 extern "C" {
 hipError_t hipInit(unsigned flags);
@@ -63,6 +95,24 @@ hipError_t hipDeviceGetName(char* name, int bytes, hipDevice_t device);
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
 hipError_t hipDeviceSynchronize();
 hipError_t hipDeviceReset();
+hipError_t hipSetDeviceFlags(unsigned flags);
+hipError_t hipGetDeviceFlags(unsigned* flags);
+hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer);
+hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags);
+hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* context, hipDevice_t device);
+hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device);
+hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned* flags, int* active);
+hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned flags);
+hipError_t hipCtxCreate(hipCtx_t* context, unsigned flags, hipDevice_t device);
+hipError_t hipCtxDestroy(hipCtx_t context);
+hipError_t hipCtxPushCurrent(hipCtx_t context);
+hipError_t hipCtxPopCurrent(hipCtx_t* context);
+hipError_t hipCtxSetCurrent(hipCtx_t context);
+hipError_t hipCtxGetCurrent(hipCtx_t* context);
+hipError_t hipCtxGetDevice(hipDevice_t* device);
+hipError_t hipCtxGetFlags(unsigned* flags);
+hipError_t hipCtxGetApiVersion(hipCtx_t context, unsigned* version);
+hipError_t hipCtxSynchronize();
 hipError_t hipMalloc(void** pointer, size_t bytes);
 hipError_t hipFree(void* pointer);
 hipError_t hipMallocAsync(void** pointer, size_t bytes, hipStream_t stream);
@@ -73,7 +123,27 @@ hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKin
                           hipStream_t stream);
 hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                        size_t height, hipMemcpyKind kind);
+hipError_t hipMalloc3D(hipPitchedPtr* memory, hipExtent extent);
+hipError_t hipMemcpy3D(const hipMemcpy3DParms* parameters);
+hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* parameters, hipStream_t stream);
+hipError_t hipMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes);
+hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                              size_t bytes, hipStream_t stream);
+hipError_t hipGetSymbolAddress(void** address, const void* symbol);
+hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol);
+hipError_t hipMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
+                             hipMemcpyKind kind);
+hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
+                                  hipMemcpyKind kind, hipStream_t stream);
+hipError_t hipMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
+                               hipMemcpyKind kind);
+hipError_t hipMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
+                                    hipMemcpyKind kind, hipStream_t stream);
 hipError_t hipMemset(void* pointer, int value, size_t bytes);
+hipError_t hipMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height);
+hipError_t hipMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                            hipStream_t stream);
+hipError_t hipMemset3D(hipPitchedPtr memory, int value, hipExtent extent);
 hipError_t hipMemsetAsync(void* pointer, int value, size_t bytes, hipStream_t stream);
 hipError_t hipMemsetD16(hipDeviceptr_t pointer, unsigned short value, size_t count);
 hipError_t hipMemsetD32(hipDeviceptr_t pointer, int value, size_t count);
@@ -84,6 +154,7 @@ hipError_t hipStreamSynchronize(hipStream_t stream);
 hipError_t hipStreamQuery(hipStream_t stream);
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags);
 hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode);
+hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode);
 hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph);
 hipError_t hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t graph, hipGraphNode_t* node,
                                char* log, size_t log_bytes);

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The tests of the torch operators: `./test.sh --python`. Makes the wheel and a virtual environment (5 GB) in build/,
+# installs the one into the other, and runs tests/python on it. The last line counts the tests.
+#   usage: run_tests.sh [pytest option ...]
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$here/../.."
+
+tools/install_packages.sh build python
+venv=build/venv-python-tests
+# The mark holds the requirements it was made from: other pins make it anew.
+if ! cmp -s "$here/requirements.txt" "$venv/requirements-installed.txt"; then
+  echo "making $venv"
+  /usr/bin/python3 -m venv --clear "$venv"
+  "$venv/bin/python" -m pip install --quiet --requirement "$here/requirements.txt"
+  cp "$here/requirements.txt" "$venv/requirements-installed.txt"
+fi
+wheel=$(PYTHON=$venv/bin/python tools/python/make_wheel.sh build/wheels)
+"$venv/bin/python" -m pip install --quiet --no-deps --force-reinstall "$wheel"
+
+log=build/python-tests.log
+status=0
+# The package is the installed one, not the folder's.
+env -u PYTHONPATH -u RADIANCE_LIBRARY RADIANCE_WHEEL="$wheel" \
+  "$venv/bin/python" -m pytest -q -ra -p no:cacheprovider --ignore tests/python/vllm tests/python "$@" \
+  > "$log" 2>&1 || status=$?
+if [ $status -ne 0 ]; then cat "$log"; fi
+grep -E '^SKIPPED' "$log" || true
+count() { grep -oE "[0-9]+ $1" <<< "$(tail -n 1 "$log")" | cut -d ' ' -f 1 || true; }
+passed=$(count passed) failed=$(count failed) errors=$(count error) skipped=$(count skipped)
+failed=$((${failed:-0} + ${errors:-0}))
+if [ $status -ne 0 ] && [ $failed -eq 0 ]; then failed=1; fi
+echo "${passed:-0} passed, $failed failed${skipped:+, $skipped skipped}"
+exit $status
