@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the Debian packages that a task needs.
-#   usage: install_packages.sh build|lint|fuzz...
+#   usage: install_packages.sh build|lint|python|fuzz...
 set -euo pipefail
 
 packages=()
@@ -13,6 +13,7 @@ for task in "$@"; do
              # the tests: a bundle of code objects, differential fuzzing
              clang-tools-22 llvm-22 python3) ;;
     lint) packages+=(clang-format-22 clang-tidy-22 clang-tools-22 python3) ;;
+    python) packages+=(python3 python3-venv) ;;
     fuzz) packages+=(clang-22 libclang-rt-22-dev) ;;
     *) echo "install_packages.sh: no task is called \"$task\"" >&2; exit 2 ;;
   esac

@@ -16,6 +16,8 @@ field says so (several values: field=a,b). NAME is one of
     model     a line for each layer of suite `model`
     rivals    a line for each shape and M, a column for each contestant
     census    a line for each kernel: registers, LDS, occupancy and its main loop
+    sass      the same of Hopper's kernels
+    counters  a line for each configuration: what the emulator counted of a call
 
 Run without arguments it rewrites the files; with --check it changes nothing and exits with 1 if a
 table is not what its results say.
@@ -213,23 +215,64 @@ def rivals_table(report, rows):
 def census_table(report, kernels):
     columns = [("kernel", False)]
     columns += [(name, True) for name in ("VGPR", "LDS", "waves a SIMD", "main loop", "WMMA", "VALU",
-                                          "VOPD", "WMMA share", "LDS B a WMMA", "global B a WMMA",
+                                          "VOPD", "clocks", "WMMA share", "LDS B a WMMA", "global B a WMMA",
                                           "round trips")]
     lines = []
     for kernel in kernels:
         loop = kernel["main_loop"]
-        if not loop or not loop["wmma"]:
+        # What multiplies: on the matrix unit, or a variant that does without it.
+        if not loop or not (loop["wmma"] or kernel["name"].startswith("ablate_")):
             continue
+
+        def for_a_wmma(field):
+            return NOTHING if loop[field] is None else f"{loop[field]:.0f}"
+
         waves = str(kernel["occupancy"])
         if kernel["allocated_occupancy"] != kernel["occupancy"]:
             waves += f" ({kernel['allocated_occupancy']})"
         lines.append([kernel["name"], str(kernel["vgprs"]), str(kernel["lds_bytes"]), waves,
                       str(loop["instructions"]), str(loop["wmma"]), str(loop["valu"]),
-                      str(loop["vopd"]), f"{loop['wmma_share']:.1f} %",
-                      f"{loop['lds_bytes_per_wmma']:.0f}", f"{loop['global_bytes_per_wmma']:.0f}",
+                      str(loop["vopd"]), str(loop["pipe_clocks"]), f"{loop['wmma_share']:.1f} %",
+                      for_a_wmma("lds_bytes_per_wmma"), for_a_wmma("global_bytes_per_wmma"),
                       str(loop["round_trips"])])
     compiler = report["device_compiler"] or "an unnamed compiler"
     return markdown(columns, lines) + ["", f"{compiler}, commit {report['commit']}."]
+
+
+def sass_table(report, kernels):
+    columns = [("kernel", False)]
+    columns += [(name, True) for name in ("registers", "instructions", "main loop", "QGMMA", "integer",
+                                          "float", "shared", "waits", "beside QGMMA")]
+    lines = []
+    for kernel in kernels:
+        loop = kernel.get("main_loop")
+        if not loop or kernel["name"] == "peak":
+            continue
+        lines.append([kernel["name"], str(kernel["registers"]), str(kernel["instructions"])] +
+                     [str(loop[key]) for key in ("instructions", "qgmma", "integer", "float", "shared",
+                                                 "waits", "overlapped")])
+    return markdown(columns, lines) + ["", f"{report['compiler']}, commit {report['commit']}."]
+
+
+def counters_table(report, rows):
+    columns = [("configuration", False), ("M", True)]
+    columns += [(name, True) for name in ("instructions", "VALU", "VOPD", "WMMA", "LDS", "global",
+                                          "lines", "waits for all", "barriers", "bank conflicts")]
+    lines = []
+    for row in rows:
+        call = row["counters"]["call"]
+        by_class = call["instructions"]
+
+        def of(*prefixes):
+            return str(sum(count for name, count in by_class.items() if name.startswith(prefixes)))
+
+        lines.append([row["config"], str(row["M"]), str(call["wave_instructions"]), of("valu", "trans"),
+                      of("vopd"), of("wmma"), of("lds"), of("global"),
+                      str(call["global_load"]["lines"]), str(call["full_waits"]),
+                      str(call["barriers"]), str(call["lds_bank_conflict_cycles"])])
+    shapes = ", ".join(sorted({f"{row['N']} x {row['K']}" for row in rows}))
+    return markdown(columns, lines) + ["", f"Sums over all waves of a call, N x K = {shapes}; lines: of "
+                                           f"128 bytes, once a load. {provenance(report)}."]
 
 
 def provenance(report):
@@ -246,6 +289,8 @@ TABLES = {
     "model": ("cases", model_table),
     "rivals": ("rows", rivals_table),
     "census": ("kernels", census_table),
+    "sass": ("kernels", sass_table),
+    "counters": ("rows", counters_table),
 }
 
 

@@ -170,7 +170,7 @@ RADIANCE_API radiance_status radiance_workspace_init(radiance_device* device, vo
 
 typedef struct radiance_forward_args {
   size_t struct_size;
-  int64_t m;     /* rows; 0 is legal and does nothing */
+  int64_t m;     /* rows; 0 is legal and does nothing: no pointer is looked at */
   const void* x; /* device [m][ldx] of x_dtype */
   radiance_dtype x_dtype;
   int64_t ldx; /* 0 = k */
@@ -193,7 +193,7 @@ RADIANCE_API radiance_status radiance_forward(const radiance_linear* linear,
 
 typedef struct radiance_quantize_args {
   size_t struct_size;
-  int64_t m;
+  int64_t m; /* rows; 0 is legal and does nothing */
   int64_t k;
   const void* x; /* device [m][ldx] of x_dtype */
   radiance_dtype x_dtype;
@@ -212,7 +212,7 @@ RADIANCE_API radiance_status radiance_quantize_activations(radiance_device* devi
 
 typedef struct radiance_gemm_args {
   size_t struct_size;
-  int64_t m;
+  int64_t m;             /* rows; 0 is legal and does nothing */
   const uint8_t* xq;     /* device [m][k], as radiance_quantize_activations writes it */
   const float* x_scales; /* device [m] */
   void* y;

@@ -20,7 +20,7 @@ enum class DType : int { kBf16, kF16, kF32 };
 enum class RowForm : int {
   kBf16,    // 2 bytes an element
   kF32,     // 4 bytes an element
-  kDigits,  // three signed digits of 512 * xq, 3 bytes an element: see row_digits.hpp
+  kDigits,  // signed digits of 512 * xq, 3 bytes an element: see row_digits.hpp
 };
 constexpr int64_t kRowPadding = 32;
 // Rows that kernels read at once: so many are allocated, and those past m may hold anything.

@@ -1,15 +1,17 @@
 // The integer form of quantized activations: 512 * xq is an integer of 18 bits and a sign, cut into
-// three signed base-64 digits so that byte multiply-adds give exact group sums.
+// signed base-256 digits so that byte multiply-adds give exact group sums.
 //
-//   512 * xq = d0 + 64 d1 + 4096 d2, d0 and d1 in -32..31, d2 in -56..56
+//   512 * xq = 2^shift * (d0 + 256 d1 + 65536 d2), each in -128..127
 //
-// (Base 256 would do as well where sums are 32 bits wide; in 16 bits small digits leave room for
-// more additions before widening.)
+// The shift is a part's own: the trailing zeros that all of its integers have. A part is a group or
+// 512 k of a longer one, so that its sum with the codes fits an int32 exactly. Where what is left
+// is 15 bits and a sign d2 is zero, and kernels leave it out: two multiply-adds a weight instead of
+// three. Of groups of 128 that is 93 % where a row is normally distributed; of SmolLM2-135M's linear
+// layers on English text 81 %, from 90 % of those before gate_proj to 51 % before down_proj.
 //
 // A block of 8 k takes 24 bytes: eight d0, eight d1, eight d2, each in the order 0 4 1 5 2 6 3 7,
 // in which masking a word of layout.hpp with 0x0f0f0f0f (then after a shift by 4) gives the codes.
-// Behind the blocks stand the sums of 512 * xq, as int32, over the parts of groups: a part is a
-// group or 512 k of a longer one, so that its sum with the codes fits an int32 exactly.
+// Behind the blocks stands what the parts have each: RowPart.
 #pragma once
 
 #include "kernels/cpu/gemm_kernel.hpp"
@@ -19,22 +21,29 @@
 namespace radiance::cpu {
 
 constexpr int kDigits = 3;
-constexpr i32 kDigitBase = 64;
-constexpr int kDigitBits = 6;
+constexpr int kFewDigits = 2;
+constexpr int kDigitBits = 8;
 constexpr int kDigitBlockBytes = kDigits * 8;
 constexpr int64_t kPartK = 512;
+
+struct RowPart {
+  i32 sum;     // of the part's integers
+  i32 digits;  // that they take: kFewDigits or kDigits
+  float unit;  // 2^shift / 512: what one of them stands for
+};
 
 namespace {
 
 inline int64_t parts_per_group(int64_t group) { return (group + kPartK - 1) / kPartK; }
 
-// Where a row's sums begin.
-inline int64_t part_sums_offset(int64_t k) {
+// Where a row's parts begin.
+inline int64_t row_parts_offset(int64_t k) {
   return ((k / 8 * kDigitBlockBytes + kRowPadding * kDigits) + 63) / 64 * 64;
 }
 
 inline int64_t digit_row_bytes(int64_t k, int64_t group) {
-  return part_sums_offset(k) + (k + group - 1) / group * parts_per_group(group) * 4;
+  return row_parts_offset(k) +
+         (k + group - 1) / group * parts_per_group(group) * static_cast<int64_t>(sizeof(RowPart));
 }
 
 // The blocks of a part of a group.
@@ -45,8 +54,9 @@ inline BlockRange part_blocks(const GemmTask& task, int64_t g, int64_t part) {
   return {begin < group.end ? begin : group.end, end < group.end ? end : group.end};
 }
 
-inline const i32* part_sums(const GemmTask& task, int64_t m) {
-  return reinterpret_cast<const i32*>(task.rows + m * task.row_bytes + part_sums_offset(task.k));
+inline const RowPart* row_parts(const GemmTask& task, int64_t m) {
+  return reinterpret_cast<const RowPart*>(task.rows + m * task.row_bytes +
+                                          row_parts_offset(task.k));
 }
 
 // 512 * xq, an integer of at most 18 bits and a sign; NaN counts as 0 (its row's scale is NaN).
@@ -54,50 +64,47 @@ constexpr i32 e4m3_units(u8 byte) {
   return (byte & 0x7fu) == kE4m3Nan ? 0 : static_cast<i32>(e4m3_to_f32(byte) * 512.0f);
 }
 
-// The three digits of an e4m3 byte, and the integer they make.
-struct ByteDigits {
-  i32 units;
-  u8 digit[kDigits];
+// How the integers of a part are written, `all` being the bits that any of their magnitudes has.
+struct PartForm {
+  int shift;
+  int digits;
 };
-
-struct DigitTable {
-  ByteDigits of[256];
-};
-
-constexpr DigitTable make_digit_table() {
-  DigitTable table{};
-  for (int byte = 0; byte < 256; ++byte) {
-    ByteDigits& entry = table.of[byte];
-    i32 rest = entry.units = e4m3_units(static_cast<u8>(byte));
-    for (int d = 0; d + 1 < kDigits; ++d) {
-      const i32 digit = ((rest + kDigitBase / 2) & (kDigitBase - 1)) - kDigitBase / 2;
-      entry.digit[d] = static_cast<u8>(digit);
-      rest = (rest - digit) / kDigitBase;
-    }
-    entry.digit[kDigits - 1] = static_cast<u8>(rest);
-  }
-  return table;
+constexpr PartForm part_form(u32 all) {
+  if (all == 0) return {0, kFewDigits};
+  const int shift = __builtin_ctz(all);
+  // A magnitude has four bits in a row, so that of 15 bits it is at most 15 * 2^11: d1 fits.
+  static_assert(15 << 11 <= 127 * 256 + 127);
+  return {shift, all >> shift < (1U << 15) ? kFewDigits : kDigits};
 }
+inline float part_unit(PartForm form) { return static_cast<float>(1 << form.shift) * 0x1p-9f; }
 
 inline void expand_digits(const u8* xq, int64_t k, int64_t group, u8* row) {
-  static constexpr DigitTable table = make_digit_table();
   constexpr int order[8] = {0, 4, 1, 5, 2, 6, 3, 7};
-  auto* sums = reinterpret_cast<i32*>(row + part_sums_offset(k));
+  auto* parts = reinterpret_cast<RowPart*>(row + row_parts_offset(k));
   u8* block = row;
   for (int64_t begin = 0; begin < k; begin += group) {
     const int64_t group_end = begin + group < k ? begin + group : k;
     for (int64_t part = 0; part < parts_per_group(group); ++part) {
       const int64_t from = begin + part * kPartK;
       const int64_t end = from + kPartK < group_end ? from + kPartK : group_end;
+      u32 all = 0;
+      for (int64_t i = from; i < end; ++i) {
+        const i32 units = e4m3_units(xq[i]);
+        all |= static_cast<u32>(units < 0 ? -units : units);
+      }
+      const PartForm form = part_form(all);
       i32 sum = 0;
       for (int64_t k0 = from; k0 < end; k0 += 8, block += kDigitBlockBytes) {
         for (int i = 0; i < 8; ++i) {
-          const ByteDigits& entry = table.of[xq[k0 + order[i]]];
-          sum += entry.units;
-          for (int d = 0; d < kDigits; ++d) block[8 * d + i] = entry.digit[d];
+          i32 rest = e4m3_units(xq[k0 + order[i]]) >> form.shift;
+          sum += rest;
+          for (int d = 0; d < kDigits; ++d) {
+            block[8 * d + i] = static_cast<u8>(rest);
+            rest = (rest + 128) >> kDigitBits;
+          }
         }
       }
-      *sums++ = sum;
+      *parts++ = {sum, form.digits, part_unit(form)};
     }
   }
 }

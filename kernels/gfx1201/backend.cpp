@@ -22,7 +22,6 @@ namespace {
 
 using gfx1201::Choice;
 using gfx1201::GemmParams;
-using gfx1201::GeneralParams;
 using gfx1201::Kernel;
 using gfx1201::Mxfp4GeneralParams;
 using gfx1201::Mxfp4Params;
@@ -65,7 +64,7 @@ class Gfx1201Backend final : public Backend {
         general_(device, image("general")),
         stream_(device, image("stream_probe")),
         peak_(device, image("peak_probe")),
-        ablation_(device, image("ablation")),
+        ablations_(device),
         mxfp4_(device),
         shipped_{matrix_kernels(decode_, prefill_, "", ""),
                  matrix_kernels(decode_groups_, prefill_groups_, "", "_g64"),
@@ -133,14 +132,14 @@ class Gfx1201Backend final : public Backend {
 
   void gemm(const PackedHeader& header, const void* packed, const GemmCall& call) override {
     const gfx1201::AblationKernel* ablation =
-        gfx1201::find_ablation(call.config, header.shape(), call.m);
+        gfx1201::find_ablation(call.config, header.shape(), call.m, traits_);
     const Choice choice = ablation != nullptr
                               ? ablation->choice
                               : gfx1201::choose(header.shape(), call.m, traits_, call.config);
     check(choice, call, call.xq);
     const HipScope scope(device_.driver(), device_.id());
     launch_gemm(header, packed, call, choice, call.xq, call.x_scales,
-                ablation != nullptr ? ablation_.function(ablation->function) : nullptr);
+                ablation != nullptr ? ablations_.function(*ablation) : nullptr);
   }
 
   void forward(const PackedHeader& header, const void* packed, const ForwardCall& call) override {
@@ -166,8 +165,9 @@ class Gfx1201Backend final : public Backend {
   std::vector<Ablation> ablations(const WeightShape& shape, int64_t m) const override {
     std::vector<Ablation> all;
     for (const gfx1201::AblationKernel& kernel : gfx1201::ablation_kernels()) {
-      if (!gfx1201::takes(kernel, shape, m)) continue;
-      all.push_back({kernel.config, gfx1201::config_name(kernel.choice), kernel.what, kernel.right});
+      if (!gfx1201::takes(kernel, shape, m, traits_)) continue;
+      all.push_back(
+          {kernel.config, gfx1201::config_name(kernel.choice), kernel.what, kernel.right});
     }
     return all;
   }
@@ -297,7 +297,7 @@ class Gfx1201Backend final : public Backend {
     params.y_type = static_cast<int32_t>(call.y_dtype);
     params.bias_type = static_cast<int32_t>(call.bias_dtype);
     const bool mxfp4 = shape.format == RADIANCE_MXFP4;
-    Mxfp4Params mxfp4_params{params, reinterpret_cast<const int16_t*>(base + header.extra_offset)};
+    Mxfp4Params mxfp4_params{params, exponents(header, packed)};
     void* parameters[] = {mxfp4 ? static_cast<void*>(&mxfp4_params) : &params};
     HipLaunch how;
     how.block = gfx1201::kThreads;
@@ -330,35 +330,16 @@ class Gfx1201Backend final : public Backend {
     return choice.group_fold ? group_fold_function_ : kernels.prefill[choice.column_tiles / 4];
   }
 
+  // MXFP4: the rows' powers of two.
+  static const int16_t* exponents(const PackedHeader& header, const void* packed) {
+    return reinterpret_cast<const int16_t*>(static_cast<const uint8_t*>(packed) +
+                                            header.extra_offset);
+  }
+
   void launch_general(const PackedHeader& header, const void* packed, const GemmCall& call,
                       const uint8_t* xq, const float* x_scales) {
-    const auto* base = static_cast<const uint8_t*>(packed);
-    GeneralParams params{reinterpret_cast<const uint32_t*>(base + header.codes_offset),
-                         reinterpret_cast<const uint16_t*>(base + header.scales_offset),
-                         xq,
-                         x_scales,
-                         call.y,
-                         call.bias,
-                         call.ldy,
-                         header.n,
-                         header.k,
-                         header.group,
-                         call.m,
-                         static_cast<int32_t>(call.y_dtype),
-                         static_cast<int32_t>(call.bias_dtype)};
-    Mxfp4GeneralParams mxfp4_params{base + header.codes_offset,
-                                    base + header.scales_offset,
-                                    reinterpret_cast<const int16_t*>(base + header.extra_offset),
-                                    xq,
-                                    x_scales,
-                                    call.y,
-                                    call.bias,
-                                    call.ldy,
-                                    header.n,
-                                    header.k,
-                                    call.m,
-                                    static_cast<int32_t>(call.y_dtype),
-                                    static_cast<int32_t>(call.bias_dtype)};
+    GeneralParams params = general_params(header, packed, call, xq, x_scales);
+    Mxfp4GeneralParams mxfp4_params{params, exponents(header, packed)};
     const bool mxfp4 = header.format == RADIANCE_MXFP4;
     void* parameters[] = {mxfp4 ? static_cast<void*>(&mxfp4_params) : &params};
     HipLaunch how;
@@ -371,7 +352,8 @@ class Gfx1201Backend final : public Backend {
 
   HipDevice& device_;
   HipModule decode_, decode_groups_, prefill_, prefill_groups_, decode_baseline_, prefill_baseline_,
-      quantize_, general_, stream_, peak_, ablation_;
+      quantize_, general_, stream_, peak_;
+  gfx1201::Ablations ablations_;
   gfx1201::Mxfp4Kernels mxfp4_;
   MatrixKernels shipped_[3], baseline_;
   hip::Function group_fold_function_, quantize_function_, row_sums_function_, general_function_,

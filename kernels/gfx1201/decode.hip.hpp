@@ -68,8 +68,10 @@ template <DecodeConfig kConfig>
 RADIANCE_DEVICE void decode(const GemmParams& p) {
   constexpr int kRowTiles = kConfig.row_tiles;
   constexpr int kFolds = kConfig.folds;
+  constexpr PipelineAblation kAblation = kConfig.ablation;
   constexpr u32 kBufferBytes = kRowTiles * kRowTileBytes;
-  RADIANCE_SHARED static u8 rows[2 * kBufferBytes] __attribute__((aligned(16)));
+  RADIANCE_SHARED static u8 rows[(kAblation.one_buffer ? 1 : 2) * kBufferBytes]
+      __attribute__((aligned(16)));
 
   const u32 lane = thread_index() % kWave;
   const u32 own_tile = block_x() * kWaves + wave_index();
@@ -85,7 +87,8 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
       global_bytes(p.scales) + (static_cast<i64>(tile) * slabs + begin) * (kTileN * kFolds * 2);
   GlobalBytes xq = global_bytes(p.xq) + static_cast<i64>(begin) * kSlabK;
   RowMover<kRowTiles> mover(p);
-  u32 code_offset = lane * 16, scale_offset = lane % 16 * (kFolds * 2);
+  u32 code_offset = lane * (kAblation.transposed_loads ? 8 : 16),
+      scale_offset = lane % 16 * (kFolds * 2);
 
   RowShare<kRowTiles> share;
   u32x4 words[2];
@@ -98,15 +101,27 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
     scale_run = load_at<ScaleRun<kFolds>>(scales, scale_offset);
     schedule_barrier();
     mover.load(xq, share);
+    if (kAblation.transposed_loads) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        words[i].lo = load_transposed(codes, code_offset, i * (kTileBytes / 2));
+        words[i].hi = load_transposed(codes, code_offset, i * (kTileBytes / 2) + kTileBytes / 4);
+      }
+      return;
+    }
     words[0] = load_at<u32x4>(codes, code_offset);
     words[1] = load_at<u32x4>(codes, code_offset, kTileBytes / 2);
+  };
+  const auto arrive = [] { kAblation.whole_barriers ? lds_barrier() : lds_arrive(); };
+  const auto await = [] {
+    if (!kAblation.whole_barriers) lds_await();
   };
 
   f32x8 sum[kRowTiles][1] = {};
   u32 buffer = 0;
   load_slab();
   mover.store(rows, share);
-  lds_arrive();
+  arrive();
   for (u32 slab = begin; slab < end; ++slab) {
     u32x2 weights[kSteps];
 #pragma unroll
@@ -128,7 +143,7 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
     scales += step_on * (kTileN * kFolds * 2);
     xq += step_on * kSlabK;
     load_slab();
-    lds_await();
+    await();
 
     const u8* operands = rows + buffer + lane * 16;
 #pragma unroll
@@ -150,11 +165,15 @@ RADIANCE_DEVICE void decode(const GemmParams& p) {
         }
       }
     }
-    buffer ^= kBufferBytes;
+    if (kAblation.one_buffer) {
+      lds_barrier();
+    } else {
+      buffer ^= kBufferBytes;
+    }
     mover.store(rows + buffer, share);
-    lds_arrive();
+    arrive();
   }
-  lds_await();
+  await();
 
   if (kConfig.split) {
     if (!reduce_split<kRowTiles>(p, block_x(), block_y(), parts, sum)) return;

@@ -38,25 +38,27 @@ RADIANCE_DEVICE void decode_baseline(const GemmParams& p) {
 
   const u32 first_tile = block_x() * kWaves;
   // Weights: unit `t + 256 q` of the workgroup's eight tiles, some words of one feature.
+  const auto unit = [&](int q) { return t + static_cast<u32>(q) * kThreads; };
+  const auto unit_tile = [&](int q) { return unit(q) / kUnits; };
   u32 code_offset[kLoads], put_weights[kLoads];
 #pragma unroll
   for (int q = 0; q < kLoads; ++q) {
-    const u32 unit = t + static_cast<u32>(q) * kThreads;
-    const u32 unit_tile = unit / kUnits, in_tile = unit % kUnits;
-    const u32 from = block_x() * kWaves + unit_tile;
+    const u32 in_tile = unit(q) % kUnits;
+    const u32 from = first_tile + unit_tile(q);
     code_offset[q] = ((from < last_tile ? from : last_tile) - first_tile) * slabs * kTileBytes +
                      in_tile * static_cast<u32>(kConfig.staging_bytes);
     const u32 word = in_tile * kWords;
     const u32 unit_lane = word / 4 % kWave, step = word / (4 * kWave) * 4 + word % 4;
-    put_weights[q] = (unit_tile * kTileN + unit_lane % 16) * kDecodeRowBytes + step / 2 * 32 +
+    put_weights[q] = (unit_tile(q) * kTileN + unit_lane % 16) * kDecodeRowBytes + step / 2 * 32 +
                      unit_lane / 16 * 16 + step % 2 * 8;
   }
   const u32 last_row = static_cast<u32>(p.m) - 1;
+  const auto chunks_of = [](int q) { return q < kWideLoads ? 8u : 16u; };
+  const auto row_of = [&](int q) { return t / chunks_of(q) + static_cast<u32>(q) * 2 * kTileM; };
   u32 row_offset[kWideLoads + 1], put_rows[kWideLoads + 1];
 #pragma unroll
   for (int q = 0; q <= kWideLoads; ++q) {
-    const u32 chunks = q < kWideLoads ? 8 : 16, bytes = kSlabK / chunks;
-    const u32 row = t / chunks + static_cast<u32>(q) * 2 * kTileM;
+    const u32 chunks = chunks_of(q), bytes = kSlabK / chunks, row = row_of(q);
     row_offset[q] = (row < last_row ? row : last_row) * slabs * kSlabK + t % chunks * bytes;
     put_rows[q] = row * kDecodeRowBytes + t % chunks * bytes;
   }
@@ -72,16 +74,27 @@ RADIANCE_DEVICE void decode_baseline(const GemmParams& p) {
   WordRun<kWords> words[kLoads];
   u32x4 rows[kWideLoads + 1];
   u32x2 narrow_rows;
+  const auto load_scale = [&] {
+    scale_bits =
+        kAblation.predicate && own_tile > last_tile ? u16{0} : load_at<u16>(scales, scale_offset);
+  };
+  const auto load_row = [&]<typename Run>(int q, Run& run) {
+    run = kAblation.predicate && row_of(q) > last_row ? Run{} : load_at<Run>(xq, row_offset[q]);
+  };
   const auto load_slab = [&] {
     keep_scalar(codes);
     keep_scalar(xq);
     keep_scalar(scales);
-    scale_bits = load_at<u16>(scales, scale_offset);
+    if (!kAblation.late_scale) load_scale();
 #pragma unroll
-    for (int q = 0; q < kWideLoads; ++q) rows[q] = load_at<u32x4>(xq, row_offset[q]);
-    if (kNarrowLoad) narrow_rows = load_at<u32x2>(xq, row_offset[kWideLoads]);
+    for (int q = 0; q < kWideLoads; ++q) load_row(q, rows[q]);
+    if (kNarrowLoad) load_row(kWideLoads, narrow_rows);
 #pragma unroll
-    for (int q = 0; q < kLoads; ++q) words[q] = load_at<WordRun<kWords>>(codes, code_offset[q]);
+    for (int q = 0; q < kLoads; ++q) {
+      words[q] = kAblation.predicate && first_tile + unit_tile(q) > last_tile
+                     ? WordRun<kWords>{}
+                     : load_at<WordRun<kWords>>(codes, code_offset[q]);
+    }
   };
   const auto next_slab = [&](u32 step_on) {
     codes += step_on * kTileBytes;
@@ -104,7 +117,7 @@ RADIANCE_DEVICE void decode_baseline(const GemmParams& p) {
     }
     // With more row tiles the compiler finds the better order by itself.
     if (kRowTiles == 1) schedule_barrier();
-    const float scale = static_cast<float>(__builtin_bit_cast(_Float16, scale_bits));
+    float scale = static_cast<float>(__builtin_bit_cast(_Float16, scale_bits));
     u32x2 bytes[kLoads][kWords];
 #pragma unroll
     for (int q = 0; q < kLoads; ++q) {
@@ -124,6 +137,11 @@ RADIANCE_DEVICE void decode_baseline(const GemmParams& p) {
     }
     if (kNarrowLoad) *reinterpret_cast<u32x2*>(shared_rows + put_rows[kWideLoads]) = narrow_rows;
     lds_barrier();
+    if (kAblation.late_scale) {
+      load_scale();
+      schedule_barrier();
+      scale = static_cast<float>(__builtin_bit_cast(_Float16, scale_bits));
+    }
     if (kAblation.register_prefetch) {
       next_slab(slab + 1 < end ? 1 : 0);
       load_slab();

@@ -128,6 +128,7 @@ RADIANCE_DEVICE void store_output(const GemmParams& p, TilePlace at, f32x8 (&sum
   }
 }
 
+// For kernels whose rows may lie further apart than 32 bits reach.
 RADIANCE_DEVICE void store_element(void* y, int type, i64 index, float value) {
   if (type == kBf16) {
     static_cast<u16*>(y)[index] = Output<kBf16>::convert(value);
@@ -138,9 +139,27 @@ RADIANCE_DEVICE void store_element(void* y, int type, i64 index, float value) {
   }
 }
 
+// One element `offset` elements behind one that is the same in all lanes.
+template <int kType>
+RADIANCE_DEVICE void store_behind(void* y, i64 uniform_index, u32 offset, float value) {
+  using Element = typename Output<kType>::Element;
+  u32 bytes = offset * sizeof(Element);
+  store_at(static_cast<Element*>(y) + uniform_index, bytes, Output<kType>::convert(value));
+}
+template <bool kCut = false>
+RADIANCE_DEVICE void store_behind(const GemmParams& p, i64 uniform_index, u32 offset, float value) {
+  if (p.y_type == kBf16) {
+    store_behind<kCut ? kBf16Cut : kBf16>(p.y, uniform_index, offset, value);
+  } else if (p.y_type == kF16) {
+    store_behind<kF16>(p.y, uniform_index, offset, value);
+  } else {
+    store_behind<kF32>(p.y, uniform_index, offset, value);
+  }
+}
+
 // The same for a workgroup that reaches past m or n, in little code instead of little time: tile by
 // tile through the wave's own 256 floats of LDS, with every element's place checked.
-template <int kRows, int kColumns>
+template <bool kCut = false, int kRows, int kColumns>
 RADIANCE_DEVICE void store_ragged(const GemmParams& p, TilePlace at, f32x8 (&sum)[kRows][kColumns],
                                   float unit, float* scratch) {
   float* const own = scratch + lane_row() * kTileN + lane_column();
@@ -155,16 +174,33 @@ RADIANCE_DEVICE void store_ragged(const GemmParams& p, TilePlace at, f32x8 (&sum
         for (int r = 0; r < 8; ++r) own[r * kTileN] = sum[i][j][r];
       }
     }
-    const i32 row = at.row + tile / kColumns * kTileM + lane_row();
-    const i32 column = at.column + tile % kColumns * kTileN + lane_column();
-    if (column >= p.n) continue;
-    const float bias = load_bias(p, column);
+    const i32 row = at.row + tile / kColumns * kTileM,
+              column = at.column + tile % kColumns * kTileN;
+    if (column + lane_column() >= p.n) continue;
+    const float bias = load_bias(p, column + lane_column());
+    const u32 offset =
+        static_cast<u32>(lane_row()) * static_cast<u32>(p.ldy) + static_cast<u32>(lane_column());
 #pragma unroll 1
     for (int r = 0; r < 8 && row + r < p.m; ++r) {
-      const float scale = p.x_scales[row + r] * unit;
-      store_element(p.y, p.y_type, (row + r) * p.ldy + column,
-                    __builtin_fmaf(own[r * kTileN], scale, bias));
+      if (row + lane_row() + r >= p.m) continue;
+      const float scale = p.x_scales[row + lane_row() + r] * unit;
+      store_behind<kCut>(p, (row + r) * p.ldy + column, offset,
+                         __builtin_fmaf(own[r * kTileN], scale, bias));
     }
+  }
+}
+
+// The same for a wave of a workgroup whose block begins at row0 and tile0 and has kBlockN features:
+// the straight way where the block lies inside m and n. shared: LDS that nobody reads any more, 256
+// floats a wave.
+template <int kBlockN, bool kCut = false, int kRows, int kColumns>
+RADIANCE_DEVICE void store_block(const GemmParams& p, i32 row0, i32 column0, u32 wave, TilePlace at,
+                                 f32x8 (&sum)[kRows][kColumns], float unit, u8* shared) {
+  if (row0 + kPrefillM <= p.m && column0 + kBlockN <= p.n) {
+    store_output<true, kCut>(p, at, sum, unit);
+  } else {
+    store_ragged<kCut>(p, at, sum, unit,
+                       reinterpret_cast<float*>(shared) + wave * (kTileM * kTileN));
   }
 }
 

@@ -18,6 +18,7 @@
 // slab, else the groups of a slab: 2 of 64, 4 of 32. Features past n have value and scale 0.
 #pragma once
 
+#include "kernels/general_params.hpp"
 #include "numerics/host_device.hpp"
 
 namespace radiance::gfx1201 {
@@ -86,18 +87,6 @@ struct RowSumParams {
   i64 k, group, groups;
 };
 
-struct GeneralParams {
-  const u32* codes;   // [k / 8][n], as checkpoints hold them
-  const u16* scales;  // fp16 [groups][n]
-  const u8* xq;       // [m][k]
-  const float* x_scales;
-  void* y;
-  const void* bias;
-  i64 ldy, n, k, group;
-  i64 m;
-  i32 y_type, bias_type;
-};
-
 struct StreamParams {
   const void* data;
   i64 chunks;  // of 16 bytes
@@ -121,10 +110,18 @@ constexpr int kGeneralRows = 8;
 constexpr int kDecodeN = kWaves * kTileN;  // features of a workgroup
 constexpr int kMaxRowTiles = 4;
 
+// What of the way in which these kernels load and wait can be undone to see what it gives.
+struct PipelineAblation {
+  bool whole_barriers = false;    // arrive and wait at once
+  bool one_buffer = false;        // decode: one LDS buffer, two barriers a slab
+  bool transposed_loads = false;  // decode: codes by global_load_tr; results are wrong
+};
+
 struct DecodeConfig {
   int row_tiles = 1;   // of 16 rows
   bool split = false;  // K is divided among gridDim.y workgroups
   int folds = 1;       // scales of a slab and feature
+  PipelineAblation ablation = {};
 };
 
 // Sums that one workgroup hands to the last of its split.
@@ -143,6 +140,7 @@ struct PrefillConfig {
   int column_tiles = 2;  // of a wave
   int stage_k = 128;     // k in LDS at a time, 64 or 128
   int folds = 1;         // scales of a slab and feature
+  PipelineAblation ablation = {};
 };
 
 RADIANCE_HOST_DEVICE constexpr int prefill_n(int column_tiles) {
@@ -163,8 +161,13 @@ struct Ablation {
   bool priority = false;  // s_setprio around the multiplication
   bool prefetch = false;  // s_prefetch_data of the next slab's codes
   bool register_prefetch =
-      false;              // the next slab's loads are under way while this one is multiplied
-  bool cut_bf16 = false;  // bfloat16 output without rounding
+      false;                // the next slab's loads are under way while this one is multiplied
+  bool cut_bf16 = false;    // bfloat16 output without rounding
+  bool predicate = false;   // rows and features past the end are not loaded, instead of the last's
+  bool late_scale = false;  // scales are loaded after the barrier, where they are used
+  // Prefill: a weight's fragment is read from LDS once for each row tile; no block takes the
+  // epilogue for whole ones.
+  bool reread_weights = false, ragged_epilogue = false;
 };
 
 struct DecodeBaselineConfig {

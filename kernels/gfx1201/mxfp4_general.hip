@@ -5,12 +5,14 @@
 
 namespace radiance::gfx1201 {
 
-RADIANCE_KERNEL(kGeneralThreads) void mxfp4_general(Mxfp4GeneralParams p) {
+RADIANCE_KERNEL(kGeneralThreads) void mxfp4_general(Mxfp4GeneralParams params) {
+  const GeneralParams& p = params.general;
   RADIANCE_SHARED static float x[kBlockK][kGeneralRows] __attribute__((aligned(16)));
   const i64 n = static_cast<i64>(block_x()) * kGeneralThreads + thread_index();
   const i64 column = n < p.n ? n : p.n - 1;
   const i64 m0 = static_cast<i64>(block_y()) * kGeneralRows;
   const i64 slabs = (p.k + kSlabK - 1) / kSlabK;
+  const u8* const blocks = reinterpret_cast<const u8*>(p.scales);
   const int in_tile = static_cast<int>(column % kTileN);
   float total[kGeneralRows] = {};
   for (i64 k0 = 0; k0 < p.k; k0 += kBlockK) {
@@ -23,7 +25,7 @@ RADIANCE_KERNEL(kGeneralThreads) void mxfp4_general(Mxfp4GeneralParams p) {
     lds_barrier();
     const i64 at = column / kTileN * slabs + k0 / kSlabK;
     const int block = static_cast<int>(k0 % kSlabK / kBlockK);
-    const u32* tile = reinterpret_cast<const u32*>(p.codes + at * kTileBytes);
+    const u32* tile = p.codes + at * (kTileBytes / 4);
     float sum[kGeneralRows] = {};
 #pragma unroll 1
     for (int part = 0; part < 4; ++part) {  // eight k each: fragment_k() of two steps, two halves
@@ -37,7 +39,7 @@ RADIANCE_KERNEL(kGeneralThreads) void mxfp4_general(Mxfp4GeneralParams p) {
         }
       }
     }
-    const float scale = block_scale(p.blocks[at * kBlockBytes + in_tile * kBlocks + block]);
+    const float scale = block_scale(blocks[at * kBlockBytes + in_tile * kBlocks + block]);
 #pragma unroll
     for (int r = 0; r < kGeneralRows; ++r) total[r] = __builtin_fmaf(sum[r], scale, total[r]);
   }
@@ -46,8 +48,9 @@ RADIANCE_KERNEL(kGeneralThreads) void mxfp4_general(Mxfp4GeneralParams p) {
 #pragma unroll
   for (int r = 0; r < kGeneralRows; ++r) {
     if (m0 + r >= p.m) return;
-    store_element(p.y, p.y_type, (m0 + r) * p.ldy + n,
-                  __builtin_fmaf(__builtin_ldexpf(total[r], p.rows[n]), p.x_scales[m0 + r], bias));
+    store_element(
+        p.y, p.y_type, (m0 + r) * p.ldy + n,
+        __builtin_fmaf(__builtin_ldexpf(total[r], params.rows[n]), p.x_scales[m0 + r], bias));
   }
 }
 

@@ -78,15 +78,8 @@ struct Mxfp4Params {
 };
 
 struct Mxfp4GeneralParams {
-  const u8* codes;
-  const u8* blocks;
+  GeneralParams general;  // codes: the tiles; scales: the blocks
   const __INT16_TYPE__* rows;
-  const u8* xq;  // [m][k]
-  const float* x_scales;
-  void* y;
-  const void* bias;
-  i64 ldy, n, k, m;
-  i32 y_type, bias_type;
 };
 
 }  // namespace radiance::gfx1201

@@ -5,6 +5,7 @@
 #include "kernels/gfx1201/epilogue.hip.hpp"
 #include "kernels/gfx1201/mxfp4_unpack.hip.hpp"
 #include "kernels/gfx1201/place.hip.hpp"
+#include "kernels/gfx1201/row_stage.hip.hpp"
 #include "kernels/gfx1201/wmma.hip.hpp"
 
 namespace radiance::gfx1201 {
@@ -21,8 +22,6 @@ RADIANCE_DEVICE void mxfp4_prefill(const Mxfp4Params& params) {
   constexpr int kStageK = kConfig.stage_k;
   constexpr int kStages = kSlabK / kStageK;  // of a slab
   constexpr int kPairs = kStageK / kBlockK;  // of steps: a block each
-  constexpr int kChunks = kStageK / 16;      // 16-byte chunks of a row
-  constexpr int kRowChunks = kPrefillM * kChunks / kThreads;
   constexpr int kTiles = kPrefillColumnWaves * kColumnTiles;
   constexpr u32 kTileStage = kTileM * kStageK;  // bytes of a tile in LDS, of rows or weights
   static_assert(kTiles * kTileN * kStageK / 2 / 16 == kThreads);
@@ -39,18 +38,8 @@ RADIANCE_DEVICE void mxfp4_prefill(const Mxfp4Params& params) {
   const u32 tile0 = place.column * kTiles;
   const u32 last_tile = static_cast<u32>(p.tiles) - 1;
 
-  // Rows: which 16-byte chunks this thread brings. Rows past the last are read as the last.
   GlobalBytes xq = global_bytes(p.xq) + static_cast<i64>(row0) * slabs * kSlabK;
-  constexpr u32 kRowsAtOnce = kThreads / kChunks;
-  const u32 own_row = t % 8 + t / (8 * kChunks) * 8, own_chunk = t / 8 % kChunks;
-  const u32 last_row = static_cast<u32>(p.m - row0) - 1;
-  u32 row_offset[kRowChunks];
-#pragma unroll
-  for (int i = 0; i < kRowChunks; ++i) {
-    const u32 row = own_row + static_cast<u32>(i) * kRowsAtOnce;
-    row_offset[i] = (row < last_row ? row : last_row) * slabs * kSlabK + own_chunk * 16;
-  }
-  u8* const put_row = shared + own_row / 16 * kTileStage + own_chunk * 256 + own_row % 16 * 16;
+  RowStage<kStageK> row_stage(p, row0, shared);
 
   // Weights: sixteen bytes are two pairs of steps of a tile, two blocks of a feature.
   constexpr u32 kThreadsOfTile = kTileN * kStageK / 2 / 16;
@@ -94,11 +83,8 @@ RADIANCE_DEVICE void mxfp4_prefill(const Mxfp4Params& params) {
         }
       }
       const u32x4 words = load_at<u32x4>(codes, code_offset, stage * (kTileBytes / kStages));
-      u32x4 rows[kRowChunks];
-#pragma unroll
-      for (int i = 0; i < kRowChunks; ++i) {
-        rows[i] = load_at<u32x4>(xq, row_offset[i], stage * kStageK);
-      }
+      u32x4 rows[RowStage<kStageK>::kLoads];
+      row_stage.load(xq, stage, rows);
       schedule_barrier();
       u32x2 table[2];
 #pragma unroll
@@ -116,11 +102,7 @@ RADIANCE_DEVICE void mxfp4_prefill(const Mxfp4Params& params) {
         *reinterpret_cast<u32x4*>(put_weights + pair * 512) =
             __builtin_shufflevector(first, second, 0, 1, 2, 3);
       }
-#pragma unroll
-      for (int i = 0; i < kRowChunks; ++i) {
-        *reinterpret_cast<u32x4*>(put_row + i * static_cast<int>(kRowsAtOnce / 16 * kTileStage)) =
-            rows[i];
-      }
+      row_stage.store(rows);
       lds_barrier();
 
       u32x4 weights[kColumnTiles][kPairs];
@@ -175,12 +157,9 @@ RADIANCE_DEVICE void mxfp4_prefill(const Mxfp4Params& params) {
       row0 + static_cast<i32>(wave / kPrefillColumnWaves) * kPrefillRowTiles * kTileM,
       static_cast<i32>((tile0 + wave_tile) * kTileN)};
   apply_row_exponents(params, at.column, sum);
-  if (row0 + kPrefillM <= p.m && static_cast<i32>(tile0 + kTiles) * kTileN <= p.n) {
-    store_output<true>(p, at, sum, 1.0f);
-  } else {
-    lds_barrier();
-    store_ragged(p, at, sum, 1.0f, reinterpret_cast<float*>(shared) + wave * (kTileM * kTileN));
-  }
+  lds_barrier();
+  store_block<prefill_n(kColumnTiles)>(p, row0, static_cast<i32>(tile0) * kTileN, wave, at, sum,
+                                       1.0f, shared);
 }
 
 }  // namespace radiance::gfx1201

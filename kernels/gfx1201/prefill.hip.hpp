@@ -3,8 +3,6 @@
 // Rows and unpacked weights are staged in LDS in the order of the matrix unit's operands:
 // [tile][pair of steps][lane][16 bytes]. A wave's read of 16 bytes a lane is then one run of 512
 // bytes, free of bank conflicts without padding, and all addresses are one register and a constant.
-// A thread brings 64 consecutive bytes of a row together with three others; eight rows of them fill
-// the banks when they are stored.
 //
 // The sums of a slab (or half a slab) stay in few registers, the tiles of one row tile, and join
 // the running sums with one multiply-add each. Two of these are issued as one where the scale is
@@ -14,6 +12,7 @@
 
 #include "kernels/gfx1201/epilogue.hip.hpp"
 #include "kernels/gfx1201/place.hip.hpp"
+#include "kernels/gfx1201/row_stage.hip.hpp"
 #include "kernels/gfx1201/unpack.hip.hpp"
 #include "kernels/gfx1201/wmma.hip.hpp"
 
@@ -27,8 +26,6 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
   constexpr int kFolds = kConfig.folds;
   constexpr int kStageFolds = kFolds > kStages ? kFolds / kStages : 1;  // scales of a stage
   constexpr int kPairs = kStageK / (2 * kStepK);
-  constexpr int kChunks = kStageK / 16;  // 16-byte chunks of a row
-  constexpr int kRowChunks = kPrefillM * kChunks / kThreads;
   constexpr int kTiles = kPrefillColumnWaves * kColumnTiles;
   constexpr int kWeightChunks = kTiles * kTileN * kStageK / 2 / 16 / kThreads;
   constexpr u32 kTileStage = kTileM * kStageK;  // bytes of a tile in LDS, of rows or weights
@@ -44,18 +41,8 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
   const u32 tile0 = place.column * kTiles;
   const u32 last_tile = static_cast<u32>(p.tiles) - 1;
 
-  // Rows: which 16-byte chunks this thread brings. Rows past the last are read as the last.
   GlobalBytes xq = global_bytes(p.xq) + static_cast<i64>(row0) * slabs * kSlabK;
-  constexpr u32 kRowsAtOnce = kThreads / kChunks;
-  const u32 own_row = t % 8 + t / (8 * kChunks) * 8, own_chunk = t / 8 % kChunks;
-  const u32 last_row = static_cast<u32>(p.m - row0) - 1;
-  u32 row_offset[kRowChunks];
-#pragma unroll
-  for (int i = 0; i < kRowChunks; ++i) {
-    const u32 row = own_row + static_cast<u32>(i) * kRowsAtOnce;
-    row_offset[i] = (row < last_row ? row : last_row) * slabs * kSlabK + own_chunk * 16;
-  }
-  u8* const put_row = shared + own_row / 16 * kTileStage + own_chunk * 256 + own_row % 16 * 16;
+  RowStage<kStageK> row_stage(p, row0, shared);
 
   // Weights: sixteen bytes are two pairs of steps of a tile.
   constexpr u32 kThreadsOfTile = kTileN * kStageK / 2 / 16;
@@ -84,7 +71,11 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
   const u8* const get_weights = shared_weights + wave_tile * kTileStage + lane * 16;
 
   f32x8 sum[kPrefillRowTiles][kColumnTiles] = {};
-  lds_arrive();
+  const auto arrive = [] {
+    if (!kConfig.ablation.whole_barriers) lds_arrive();
+  };
+  const auto await = [] { kConfig.ablation.whole_barriers ? lds_barrier() : lds_await(); };
+  arrive();
   for (u32 slab = 0; slab < slabs; ++slab) {
     ScaleRun<kFolds> scale_run[kColumnTiles];
     f32x2 scale[kColumnTiles][kStageFolds];
@@ -96,11 +87,8 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
           scale_run[j] = load_at<ScaleRun<kFolds>>(scales, scale_offset[j]);
       }
       const u32x4 words = load_at<u32x4>(codes, code_offset, stage * (kTileBytes / kStages));
-      u32x4 rows[kRowChunks];
-#pragma unroll
-      for (int i = 0; i < kRowChunks; ++i) {
-        rows[i] = load_at<u32x4>(xq, row_offset[i], stage * kStageK);
-      }
+      u32x4 rows[RowStage<kStageK>::kLoads];
+      row_stage.load(xq, stage, rows);
       schedule_barrier();
       u32x4 operands[2];
 #pragma unroll
@@ -109,16 +97,12 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
         const u32x2 second = unpack_signed(words[2 * pair + 1]);
         operands[pair] = __builtin_shufflevector(first, second, 0, 1, 2, 3);
       }
-      lds_await();  // until nobody reads the last stage
+      await();  // until nobody reads the last stage
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
         *reinterpret_cast<u32x4*>(put_weights + pair * 512) = operands[pair];
       }
-#pragma unroll
-      for (int i = 0; i < kRowChunks; ++i) {
-        *reinterpret_cast<u32x4*>(put_row + i * static_cast<int>(kRowsAtOnce / 16 * kTileStage)) =
-            rows[i];
-      }
+      row_stage.store(rows);
       if (stage == 0 || kFolds > 1) {
 #pragma unroll
         for (int j = 0; j < kColumnTiles; ++j) {
@@ -180,7 +164,7 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
           schedule_barrier();
         }
       }
-      lds_arrive();
+      arrive();
     }
     xq += kSlabK;
     codes += kTileBytes;
@@ -190,16 +174,12 @@ RADIANCE_DEVICE void prefill(const GemmParams& p) {
     keep_scalar(scales);
   }
 
-  lds_await();
+  await();
   const TilePlace at = {
       row0 + static_cast<i32>(wave / kPrefillColumnWaves) * kPrefillRowTiles * kTileM,
       static_cast<i32>((tile0 + wave_tile) * kTileN)};
-  if (row0 + kPrefillM <= p.m && static_cast<i32>(tile0 + kTiles) * kTileN <= p.n) {
-    store_output<true>(p, at, sum, 1.0f / kSignedUnit);
-  } else {
-    store_ragged(p, at, sum, 1.0f / kSignedUnit,
-                 reinterpret_cast<float*>(shared) + wave * (kTileM * kTileN));
-  }
+  store_block<prefill_n(kColumnTiles)>(p, row0, static_cast<i32>(tile0) * kTileN, wave, at, sum,
+                                       1.0f / kSignedUnit, shared);
 }
 
 }  // namespace radiance::gfx1201

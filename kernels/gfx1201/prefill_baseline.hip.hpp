@@ -54,6 +54,14 @@ RADIANCE_DEVICE void prefill_baseline(const GemmParams& p) {
   u8* const put_weights = shared_weights + (staged * kTileN + word / 4 % 16) * kRowBytes +
                           word / 64 * 16 + word % 4 / 2 * 32;
 
+  // The next stage of the codes, half a tile: each wave a part of one tile.
+  constexpr u32 kPrefetchWaves = kWaves / kTiles;  // to a tile
+  constexpr u32 kLine = 128, kPrefetchLines = kTileBytes / 2 / kPrefetchWaves / kLine;
+  const u32 prefetch_tile = tile0 + wave % kTiles;
+  const u32 prefetch_offset =
+      ((prefetch_tile < last_tile ? prefetch_tile : last_tile) - tile0) * slabs * kTileBytes +
+      kTileBytes / 2 + wave / kTiles * (kPrefetchLines * kLine);
+
   const u32 wave_tile = wave % kPrefillColumnWaves * kColumnTiles;
   GlobalBytes scales = global_bytes(p.scales) + static_cast<i64>(tile0) * slabs * (kTileN * 2);
   u32 scale_offset[kColumnTiles];
@@ -73,15 +81,27 @@ RADIANCE_DEVICE void prefill_baseline(const GemmParams& p) {
   u16 scale_bits[kColumnTiles];
   WordRun<kWords> words;
   u32x4 rows[kRowLoads];
+  const auto load_scales = [&] {
+#pragma unroll
+    for (int j = 0; j < kColumnTiles; ++j) {
+      const u32 tile = tile0 + wave_tile + static_cast<u32>(j);
+      scale_bits[j] =
+          kAblation.predicate && tile > last_tile ? u16{0} : load_at<u16>(scales, scale_offset[j]);
+    }
+  };
   const auto load_stage = [&] {
     keep_scalar(codes);
     keep_scalar(xq);
     keep_scalar(scales);
+    if (!kAblation.late_scale) load_scales();
 #pragma unroll
-    for (int j = 0; j < kColumnTiles; ++j) scale_bits[j] = load_at<u16>(scales, scale_offset[j]);
-#pragma unroll
-    for (int i = 0; i < kRowLoads; ++i) rows[i] = load_at<u32x4>(xq, row_offset[i]);
-    words = load_at<WordRun<kWords>>(codes, code_offset);
+    for (int i = 0; i < kRowLoads; ++i) {
+      const u32 row = t / 4 + static_cast<u32>(i) * (kThreads / 4);
+      rows[i] = kAblation.predicate && row > last_row ? u32x4{} : load_at<u32x4>(xq, row_offset[i]);
+    }
+    words = kAblation.predicate && tile0 + staged > last_tile
+                ? WordRun<kWords>{}
+                : load_at<WordRun<kWords>>(codes, code_offset);
   };
   u32 stage = 0;
   const u32 stages = slabs * (kSlabK / kStageK);
@@ -116,14 +136,18 @@ RADIANCE_DEVICE void prefill_baseline(const GemmParams& p) {
     for (int in_group = 0; in_group < (kConfig.group_fold ? 2 : 1); ++in_group) {
       if (!kAblation.register_prefetch) load_stage();
       if (kAblation.prefetch) {
-        __builtin_amdgcn_s_prefetch_data((const void*)(codes + kTileBytes / 2), 3);
+        __builtin_amdgcn_s_prefetch_data((const void*)(codes + prefetch_offset),
+                                         kPrefetchLines - 1);
       }
       schedule_barrier();
       float scale[kColumnTiles];
+      const auto convert_scales = [&] {
 #pragma unroll
-      for (int j = 0; j < kColumnTiles; ++j) {
-        scale[j] = static_cast<float>(__builtin_bit_cast(_Float16, scale_bits[j]));
-      }
+        for (int j = 0; j < kColumnTiles; ++j) {
+          scale[j] = static_cast<float>(__builtin_bit_cast(_Float16, scale_bits[j]));
+        }
+      };
+      if (!kAblation.late_scale) convert_scales();
       u32x2 bytes[kWords];
 #pragma unroll
       for (int w = 0; w < kWords; ++w) {
@@ -139,26 +163,38 @@ RADIANCE_DEVICE void prefill_baseline(const GemmParams& p) {
         *reinterpret_cast<u32x2*>(put + 8) = rows[i].hi;
       }
       lds_barrier();
+      if (kAblation.late_scale) {
+        load_scales();
+        schedule_barrier();
+        convert_scales();
+      }
       const bool last_of_group = !kConfig.group_fold || in_group == 1;
       next_stage();
       if (kAblation.register_prefetch) load_stage();
       if (kAblation.priority) __builtin_amdgcn_s_setprio(1);
 
       u32x2 weights[kColumnTiles][kStageSteps];
+      const auto load_weights = [&] {
 #pragma unroll
-      for (int j = 0; j < kColumnTiles; ++j) {
+        for (int j = 0; j < kColumnTiles; ++j) {
 #pragma unroll
-        for (int step = 0; step < kStageSteps; ++step) {
-          weights[j][step] =
-              kAblation.no_lds
-                  ? bytes[(j + step) % kWords]
-                  : *reinterpret_cast<const u32x2*>(
-                        get_weights + static_cast<u32>(j * kTileN) * kRowBytes + step * kStepK);
+          for (int step = 0; step < kStageSteps; ++step) {
+            weights[j][step] =
+                kAblation.no_lds
+                    ? bytes[(j + step) % kWords]
+                    : *reinterpret_cast<const u32x2*>(
+                          get_weights + static_cast<u32>(j * kTileN) * kRowBytes + step * kStepK);
+          }
         }
-      }
+      };
+      load_weights();
 #pragma unroll
       for (int i = 0; i < kPrefillRowTiles; ++i) {
         const int at = kConfig.group_fold ? i : 0;
+        if (kAblation.reread_weights && i > 0) {
+          asm volatile("" ::: "memory");  // or the compiler would keep them
+          load_weights();
+        }
         if (!kConfig.group_fold || in_group == 0) {
 #pragma unroll
           for (int j = 0; j < kColumnTiles; ++j) part[at][j] = f32x8{};
@@ -181,12 +217,13 @@ RADIANCE_DEVICE void prefill_baseline(const GemmParams& p) {
   const TilePlace at = {
       row0 + static_cast<i32>(wave / kPrefillColumnWaves) * kPrefillRowTiles * kTileM,
       static_cast<i32>((tile0 + wave_tile) * kTileN)};
-  if (row0 + kPrefillM <= p.m && static_cast<i32>(tile0 + kTiles) * kTileN <= p.n) {
-    store_output<true, kAblation.cut_bf16>(p, at, sum, 1.0f / kTableUnit);
-  } else {
-    store_ragged(p, at, sum, 1.0f / kTableUnit,
-                 reinterpret_cast<float*>(shared) + wave * (kTileM * kTileN));
+  if (kAblation.ragged_epilogue) {
+    store_ragged<kAblation.cut_bf16>(p, at, sum, 1.0f / kTableUnit,
+                                     reinterpret_cast<float*>(shared) + wave * (kTileM * kTileN));
+    return;
   }
+  store_block<prefill_n(kColumnTiles), kAblation.cut_bf16>(
+      p, row0, static_cast<i32>(tile0) * kTileN, wave, at, sum, 1.0f / kTableUnit, shared);
 }
 
 }  // namespace radiance::gfx1201

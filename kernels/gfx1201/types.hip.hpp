@@ -75,6 +75,13 @@ RADIANCE_DEVICE T load_at(GlobalBytes uniform_base, u32& offset, i32 constant = 
   asm("" : "+v"(offset));
   return *(const __attribute__((address_space(1))) T*)(uniform_base + offset + constant);
 }
+// Of that form too: eight bytes a lane, transposed among the lanes as blocks of single bytes.
+RADIANCE_DEVICE u32x2 load_transposed(GlobalBytes uniform_base, u32& offset, i32 constant) {
+  asm("" : "+v"(offset));
+  return __builtin_bit_cast(
+      u32x2, __builtin_amdgcn_global_load_tr_b64_v2i32(
+                 (__attribute__((address_space(1))) i32x2*)(uniform_base + offset + constant)));
+}
 RADIANCE_DEVICE void keep_scalar(GlobalBytes& pointer) { asm("" : "+s"(pointer)); }
 
 // A store of that form.

@@ -17,7 +17,6 @@ namespace {
 
 using sm90::Choice;
 using sm90::GemmParams;
-using sm90::GeneralParams;
 using sm90::QuantizeParams;
 using sm90::RowSumParams;
 using sm90::ScaleKind;
@@ -244,20 +243,7 @@ class Sm90Backend final : public Backend {
 
   void launch_general(const PackedHeader& header, const void* packed, const GemmCall& call,
                       const uint8_t* xq, const float* x_scales) {
-    const auto* base = static_cast<const uint8_t*>(packed);
-    GeneralParams params{reinterpret_cast<const uint32_t*>(base + header.codes_offset),
-                         reinterpret_cast<const uint16_t*>(base + header.scales_offset),
-                         xq,
-                         x_scales,
-                         call.y,
-                         call.bias,
-                         call.ldy,
-                         header.n,
-                         header.k,
-                         header.group,
-                         static_cast<int32_t>(call.m),
-                         static_cast<int32_t>(call.y_dtype),
-                         static_cast<int32_t>(call.bias_dtype)};
+    GeneralParams params = general_params(header, packed, call, xq, x_scales);
     void* parameters[] = {&params};
     CudaLaunch how;
     how.grid = {static_cast<unsigned>((header.n + 127) / 128),

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "kernels/general_params.hpp"
 #include "numerics/host_device.hpp"
 
 namespace radiance::sm90 {
@@ -67,17 +68,6 @@ struct RowSumParams {
   const uint8_t* xq;
   float* sums;
   int64_t k, group, groups;
-};
-
-struct GeneralParams {
-  const uint32_t* codes;   // [k / 8][n], as checkpoints hold them
-  const uint16_t* scales;  // fp16 [groups][n]
-  const uint8_t* xq;       // [m][k]
-  const float* x_scales;
-  void* y;
-  const void* bias;
-  int64_t ldy, n, k, group;
-  int32_t m, y_type, bias_type;
 };
 
 constexpr int kSharedBytes = 227 * 1024;  // of a block that has a multiprocessor to itself

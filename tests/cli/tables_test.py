@@ -103,18 +103,36 @@ class Tables(unittest.TestCase):
         self.assertIn("| out | 1 | 812 | 1625 (0.50) |", text)
 
     def test_census(self):
-        loop = {"instructions": 179, "wmma": 64, "valu": 38, "vopd": 0, "wmma_share": 93.09,
-                "lds_bytes_per_wmma": 280.0, "global_bytes_per_wmma": 73.0, "round_trips": 1}
+        loop = {"instructions": 179, "wmma": 64, "valu": 38, "vopd": 0, "pipe_clocks": 550,
+                "wmma_share": 93.09, "lds_bytes_per_wmma": 280.0, "global_bytes_per_wmma": 73.0,
+                "round_trips": 1}
+        no_wmma = loop | {"wmma": 0, "wmma_share": 0.0, "lds_bytes_per_wmma": None,
+                          "global_bytes_per_wmma": None}
         kernel = {"name": "mxfp4_prefill_n2", "vgprs": 177, "lds_bytes": 41080, "occupancy": 6,
                   "allocated_occupancy": 6, "main_loop": loop}
         kernels = [kernel, kernel | {"name": "perm_probe", "main_loop": None},
+                   kernel | {"name": "general", "main_loop": no_wmma},
+                   kernel | {"name": "ablate_dot", "main_loop": no_wmma},
                    kernel | {"name": "tight", "allocated_occupancy": 4}]
         text = self.table("census docs/results/r.json", kernels=kernels, device_compiler="clang 22")
-        self.assertIn("| mxfp4_prefill_n2 | 177 | 41080 | 6 | 179 | 64 | 38 | 0 | 93.1 % | 280 | 73 "
-                      "| 1 |", text)
+        self.assertIn("| mxfp4_prefill_n2 | 177 | 41080 | 6 | 179 | 64 | 38 | 0 | 550 | 93.1 % | 280 "
+                      "| 73 | 1 |", text)
+        self.assertIn("| ablate_dot | 177 | 41080 | 6 | 179 | 0 | 38 | 0 | 550 | 0.0 % | – | – | 1 |",
+                      text)
+        self.assertNotIn("general", text)
         self.assertIn("| tight | 177 | 41080 | 6 (4) |", text)
         self.assertNotIn("perm_probe", text)
         self.assertIn("clang 22, commit abc", text)
+
+    def test_counters(self):
+        call = {"wave_instructions": 100, "full_waits": 5, "barriers": 6, "lds_bank_conflict_cycles": 7,
+                "instructions": {"valu": 30, "trans": 1, "vopd": 4, "wmma": 8, "lds_load": 9,
+                                 "lds_store": 2, "global_load": 10, "salu": 36},
+                "global_load": {"lines": 64}}
+        rows = [bench_row(us=None, counters={"call": call})]
+        text = self.table("counters docs/results/r.json", rows=rows)
+        self.assertIn("| decode/avx512 | 1 | 100 | 31 | 4 | 8 | 11 | 10 | 64 | 5 | 6 | 7 |", text)
+        self.assertIn("N x K = 5120 x 5120", text)
 
     def test_check_finds_what_is_stale(self):
         self.table("bench docs/results/r.json", rows=[bench_row()])

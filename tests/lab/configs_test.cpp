@@ -68,7 +68,7 @@ TEST(ConfigsSuite, RunsEveryConfigurationAndKernelOfGfx1201) {
   expect_every_config(*gate);
   const auto counters = gate->engine().device().take_counters();
   ASSERT_TRUE(counters.has_value());
-  const nlohmann::json counted = nlohmann::json::parse(*counters);
+  const nlohmann::json counted = nlohmann::json::parse(counters.value_or("{}"));
   const Names launched = kernels_of(counted.at("kernels"));
   // Products and nothing that is left out of them.
   Names embedded;

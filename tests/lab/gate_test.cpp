@@ -80,7 +80,13 @@ TEST(Gate, TheEmulatedCardHasItsOwnCases) {
   gate.run();
   EXPECT_EQ(cases["prefill"], 3 * 27) << "as planned, and both fold variants of the baseline";
   EXPECT_EQ(cases["onehot"], 24);
-  EXPECT_EQ(ablations.size(), 22u) << "every ablation kernel";
+  for (int64_t m = 1; m <= 300; ++m) {
+    const WeightShape shape{RADIANCE_AUTOROUND_INT4, 136, 512, 128};
+    for (const Ablation& ablation : gate.engine().backend().ablations(shape, m)) {
+      EXPECT_EQ(ablations[ablation.config], 1) << ablation.config;
+    }
+  }
+  EXPECT_GT(ablations.size(), 20u);
   EXPECT_GT(cases["order"], 20);
   // What the emulator only assumes decides nothing.
   EXPECT_EQ(gate.count(Status::kSkipped), 2);

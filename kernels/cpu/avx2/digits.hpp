@@ -37,17 +37,25 @@ void run_tiles(const GemmTask& task, int64_t m, int64_t tile_begin, int64_t stri
   __m256 total[streams][2];
   for (auto& t : total) t[0] = t[1] = _mm256_setzero_ps();
   const int64_t parts = parts_per_group(task.group);
-  const i32* sums = part_sums(task, m);
+  const RowPart* row_part = row_parts(task, m);
   for (int64_t p = 0; p < groups * parts; ++p) {
     const int64_t g = p / parts;
     const BlockRange range = part_blocks(task, g, p % parts);
+    const RowPart& part = row_part[p];
     WideSums wide[streams] = {};
-    for (int64_t b = range.begin; b < range.end; b += at_once) {
-      const int64_t end = b + at_once < range.end ? b + at_once : range.end;
-      for (int i = 0; i < streams; ++i) {
-        Dot::template add<format>(task.codes + (tile_begin + i * stride) * code_bytes_of_tile, row,
-                                  b, end, wide[i]);
+    const auto add = [&]<int digits>() __attribute__((always_inline)) {
+      for (int64_t b = range.begin; b < range.end; b += at_once) {
+        const int64_t end = b + at_once < range.end ? b + at_once : range.end;
+        for (int i = 0; i < streams; ++i) {
+          Dot::template add<format, digits>(
+              task.codes + (tile_begin + i * stride) * code_bytes_of_tile, row, b, end, wide[i]);
+        }
       }
+    };
+    if (part.digits == kFewDigits) {
+      add.template operator()<kFewDigits>();
+    } else {
+      add.template operator()<kDigits>();
     }
     for (int i = 0; i < streams; ++i) {
       const uint8_t* scales =
@@ -57,9 +65,9 @@ void run_tiles(const GemmTask& task, int64_t m, int64_t tile_begin, int64_t stri
         const __m256i high = _mm256_add_epi32(digit[1], _mm256_slli_epi32(digit[2], kDigitBits));
         const __m256i exact =
             _mm256_sub_epi32(_mm256_add_epi32(digit[0], _mm256_slli_epi32(high, kDigitBits)),
-                             _mm256_set1_epi32(Code::offset * sums[p]));
-        const __m256 scale =
-            _mm256_mul_ps(load_scales<format>(scales, half), _mm256_set1_ps(Code::unit * 0x1p-9f));
+                             _mm256_set1_epi32(Code::offset * part.sum));
+        const __m256 scale = _mm256_mul_ps(load_scales<format>(scales, half),
+                                           _mm256_set1_ps(Code::unit * part.unit));
         total[i][half] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact), scale, total[i][half]);
       }
     }
@@ -85,7 +93,8 @@ void run_format(const GemmTask& task, int64_t tile_begin, int64_t tile_end) {
   }
 }
 
-// Dot has blocks_at_once<format> and add<format>(codes of a tile, row, first block, end, sums).
+// Dot has blocks_at_once<format> and add<format, digits>(codes of a tile, row, first block, end,
+// sums).
 template <typename Dot>
 inline void decode_digits(const GemmTask& task, int64_t tile_begin, int64_t tile_end) {
   if (task.format == Format::kInt4) {

@@ -72,9 +72,9 @@ uint64_t avx2_stream_read(const uint8_t* data, int64_t bytes) {
 }
 
 const PeakKernel kAvx2FmaPeak = {"vfmadd231ps ymm", fma_peak, kSums * 8};
-const PeakKernel kAvx2DigitsPeak = {"vpmaddubsw + vpaddw, three a product", maddubs_peak,
-                                    kSums * 32 / kDigits};
-const PeakKernel kAvx2VnniDigitsPeak = {"vpdpbusd ymm, three a product", vnni_peak,
-                                        kSums * 32 / kDigits};
+const PeakKernel kAvx2DigitsPeak = {"vpmaddubsw + vpaddw, two a product", maddubs_peak,
+                                    kSums * 32 / kFewDigits};
+const PeakKernel kAvx2VnniDigitsPeak = {"vpdpbusd ymm, two a product", vnni_peak,
+                                        kSums * 32 / kFewDigits};
 
 }  // namespace radiance::cpu

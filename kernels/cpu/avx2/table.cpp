@@ -3,7 +3,7 @@
 namespace radiance::cpu {
 namespace {
 
-// A row costs decode 3 byte multiply-adds a weight: from 3 rows on fp32 FMA is cheaper.
+// A row costs decode 2 or 3 byte multiply-adds a weight: from 3 rows on fp32 FMA is cheaper.
 constexpr GemmKernel kGemm[] = {
     {"decode/avx2", 2, RowForm::kDigits, 64, 4, no_scratch, avx2_decode, &kAvx2DigitsPeak},
     {"prefill/avx2", kAnyM, RowForm::kF32, 256, 3, avx2_prefill_scratch_bytes, avx2_prefill,

@@ -1,9 +1,9 @@
 // A few rows: exact integer group sums from byte dot products.
 //
-// The activations are split into three signed digits (row_digits.hpp) and met with the codes as
-// they stand, unsigned: per 64 bytes of codes (128 weights) 3 instructions of unpack and 6 of
-// vpdpbusd a row. bf16 takes 7 and 4 for the same, but a vdpbf16ps costs as much as four of them on
-// processors that split it (measured on Sapphire Rapids: 1.3 against 5.8 a nanosecond).
+// The activations are split into two or three signed digits (row_digits.hpp) and met with the codes
+// as they stand, unsigned: per 64 bytes of codes (128 weights) 3 instructions of unpack and 4 or 6
+// of vpdpbusd a row. bf16 takes 7 and 4 for the same, but a vdpbf16ps costs as much as four of them
+// on processors that split it (measured on Sapphire Rapids: 1.3 against 5.8 a nanosecond).
 #include "kernels/cpu/avx512/kernels.hpp"
 #include "kernels/cpu/avx512/tile.hpp"
 #include "kernels/cpu/row_digits.hpp"
@@ -54,6 +54,8 @@ void run_tiles(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t str
   }
   const uint8_t* row = task.rows + m0 * task.row_bytes;
   const int64_t parts = parts_per_group(task.group);
+  const RowPart* row_part[rows];
+  for (int r = 0; r < rows; ++r) row_part[r] = row_parts(task, m0 + r);
   for (int64_t p = 0; p < groups * parts; ++p) {
     const int64_t g = p / parts;
     const BlockRange range = part_blocks(task, g, p % parts);
@@ -66,43 +68,52 @@ void run_tiles(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t str
         for (int i = 0; i < streams; ++i) sum[r][d][i] = _mm512_setzero_si512();
       }
     }
-    for (int64_t b = range.begin; b < range.end; ++b) {
-      const uint8_t* digits = row + b * kDigitBlockBytes;
+    const auto add = [&]<int digits>() __attribute__((always_inline)) {
+      for (int64_t b = range.begin; b < range.end; ++b) {
+        const uint8_t* block = row + b * kDigitBlockBytes;
 #pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) {
-        // Codes are read again for their second half: as words kept in registers they push sums
-        // out.
-        int64_t at = b * kBlockBytes;
-        asm volatile("" : "+r"(at));
-        __m512i unpacked[streams];
+        for (int half = 0; half < 2; ++half) {
+          // Codes are read again for their second half: as words kept in registers they push sums
+          // out.
+          int64_t at = b * kBlockBytes;
+          asm volatile("" : "+r"(at));
+          __m512i unpacked[streams];
 #pragma GCC unroll 8
-        for (int i = 0; i < streams; ++i) {
-          const __m512i words = _mm512_loadu_si512(codes[i] + at);
-          if (half == 0) _mm_prefetch(codes[i] + at + 4096 / streams, _MM_HINT_T0);
-          unpacked[i] = code_bytes<format>(
-              _mm512_and_si512(half == 0 ? words : _mm512_srli_epi16(words, 4), mask));
-        }
+          for (int i = 0; i < streams; ++i) {
+            const __m512i words = _mm512_loadu_si512(codes[i] + at);
+            if (half == 0) _mm_prefetch(codes[i] + at + 4096 / streams, _MM_HINT_T0);
+            unpacked[i] = code_bytes<format>(
+                _mm512_and_si512(half == 0 ? words : _mm512_srli_epi16(words, 4), mask));
+          }
 #pragma GCC unroll 8
-        for (int r = 0; r < rows; ++r) {
+          for (int r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
-          for (int d = 0; d < kDigits; ++d) {
-            const __m512i four = _mm512_set1_epi32(
-                *reinterpret_cast<const i32*>(digits + r * task.row_bytes + 8 * d + 4 * half));
+            for (int d = 0; d < digits; ++d) {
+              const __m512i four = _mm512_set1_epi32(
+                  *reinterpret_cast<const i32*>(block + r * task.row_bytes + 8 * d + 4 * half));
 #pragma GCC unroll 8
-            for (int i = 0; i < streams; ++i) {
-              add_products(sum[r][d][i], unpacked[i], four);
+              for (int i = 0; i < streams; ++i) {
+                add_products(sum[r][d][i], unpacked[i], four);
+              }
             }
           }
         }
       }
+    };
+    bool few = true;
+    for (int r = 0; r < rows; ++r) few = few && row_part[r][p].digits == kFewDigits;
+    if (few) {
+      add.template operator()<kFewDigits>();
+    } else {
+      add.template operator()<kDigits>();
     }
 #pragma GCC unroll 8
     for (int i = 0; i < streams; ++i) {
-      const __m512 scale = _mm512_mul_ps(load_scales<format>(scales[i] + g * kScaleBytes<format>),
-                                         _mm512_set1_ps(Code::unit * 0x1p-9f));
+      const __m512 scale = load_scales<format>(scales[i] + g * kScaleBytes<format>);
 #pragma GCC unroll 8
       for (int r = 0; r < rows; ++r) {
-        const i32 back = Code::offset * part_sums(task, m0 + r)[p];
+        const RowPart& part = row_part[r][p];
+        const i32 back = Code::offset * part.sum;
         const __m512i exact = _mm512_sub_epi32(
             _mm512_add_epi32(
                 sum[r][0][i],
@@ -110,7 +121,9 @@ void run_tiles(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t str
                     _mm512_add_epi32(sum[r][1][i], _mm512_slli_epi32(sum[r][2][i], kDigitBits)),
                     kDigitBits)),
             _mm512_set1_epi32(back));
-        total[r][i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(exact), scale, total[r][i]);
+        total[r][i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(exact),
+                                      _mm512_mul_ps(scale, _mm512_set1_ps(Code::unit * part.unit)),
+                                      total[r][i]);
       }
     }
   }

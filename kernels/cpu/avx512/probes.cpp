@@ -61,7 +61,7 @@ uint64_t avx512_stream_read(const uint8_t* data, int64_t bytes) {
 }
 
 const PeakKernel kAvx512Bf16Peak = {"vdpbf16ps", bf16_peak, kSums * 32};
-const PeakKernel kAvx512DigitsPeak = {"vpdpbusd, three a product", digits_peak,
-                                      kSums * 64 / kDigits};
+const PeakKernel kAvx512DigitsPeak = {"vpdpbusd, two a product", digits_peak,
+                                      kSums * 64 / kFewDigits};
 
 }  // namespace radiance::cpu

@@ -22,8 +22,8 @@ constexpr GemmKernel named(const char* name, GemmKernel kernel) {
 }
 
 // Up to 8 rows the codes are unpacked in registers once; every further pass of eight would unpack
-// them again. Bytes take three vpdpbusd for 64 weights where bf16 takes two vdpbf16ps, but fewer
-// instructions to unpack: with dots of equal cost they meet at 4 rows.
+// them again. Bytes take two or three vpdpbusd for 64 weights where bf16 takes two vdpbf16ps, but
+// fewer instructions to unpack: with dots of equal cost they meet at 4 rows.
 constexpr GemmKernel kGemm[] = {kDecodeBytes, kDecode, kPrefill};
 
 // Where a vdpbf16ps costs four vpdpbusd, bytes win for any number of rows: gate_up at 4, 8, 16 and

@@ -132,7 +132,9 @@ TEST_P(Rows, ExpandsEveryByteInEveryForm) {
   rows().expand(xq.data(), k, group, RowForm::kF32, reinterpret_cast<uint8_t*>(floats.data()));
   rows().expand(xq.data(), k, group, RowForm::kDigits, digits.data());
   constexpr int order[8] = {0, 4, 1, 5, 2, 6, 3, 7};
-  std::vector<int> sums(7);
+  std::vector<RowPart> parts(7);
+  std::memcpy(parts.data(), digits.data() + row_parts_offset(k), parts.size() * sizeof(RowPart));
+  std::vector<double> sums(7);
   for (size_t i = 0; i < padded; ++i) {
     const float value = i < 256 ? e4m3_to_f32(xq[i]) : 0.0f;
     if (std::isnan(value)) {
@@ -143,17 +145,44 @@ TEST_P(Rows, ExpandsEveryByteInEveryForm) {
     EXPECT_EQ(bf16_to_f32(halves[i]), value);
     EXPECT_EQ(floats[i], value);
     if (i >= 256) continue;
-    sums[i / 40] += static_cast<int>(value * 512.0f);
+    const RowPart& part = parts[i / 40];
+    sums[i / 40] += value;
     const auto* block = reinterpret_cast<const int8_t*>(digits.data()) + i / 8 * kDigitBlockBytes;
     for (int p = 0; p < 8; ++p) {
       if (order[p] != static_cast<int>(i % 8)) continue;
-      EXPECT_EQ((block[p] + 64 * block[8 + p] + 4096 * block[16 + p]) / 512.0f, value);
+      EXPECT_EQ(
+          static_cast<float>(block[p] + 256 * block[8 + p] + 65536 * block[16 + p]) * part.unit,
+          value);
+      if (part.digits == kFewDigits) {
+        EXPECT_EQ(block[16 + p], 0);
+      }
     }
   }
   for (size_t g = 0; g < sums.size(); ++g) {
-    int sum;
-    std::memcpy(&sum, digits.data() + part_sums_offset(k) + static_cast<int64_t>(4 * g), 4);
-    EXPECT_EQ(sum, sums[g]) << g;
+    EXPECT_EQ(parts[g].sum * static_cast<double>(parts[g].unit), sums[g]) << g;
+  }
+}
+
+// 448 beside 2^-6, 0.25 beside 2^-9 (15 bits from the first to the last), and one bit more of each.
+TEST_P(Rows, TakesTwoDigitsWhereTheyReach) {
+  const int64_t k = 160, group = 32;
+  std::vector<uint8_t> xq(static_cast<size_t>(k), 0);
+  const float pairs[5][2] = {
+      {448.0f, 0x1p-6f}, {-448.0f, 0x1p-7f}, {-52.0f, 0x1p-9f}, {64.0f, -0x1p-9f}, {0.0f, 0.0f}};
+  const int expected[5] = {2, 3, 2, 3, 2};
+  for (size_t g = 0; g < 5; ++g) {
+    xq[g * 32 + 3] = f32_to_e4m3(pairs[g][0]);
+    xq[g * 32 + 30] = f32_to_e4m3(pairs[g][1]);
+  }
+  std::vector<uint8_t> digits(static_cast<size_t>(digit_row_bytes(k, group)), 0xff);
+  rows().expand(xq.data(), k, group, RowForm::kDigits, digits.data());
+  std::vector<RowPart> parts(5);
+  std::memcpy(parts.data(), digits.data() + row_parts_offset(k), parts.size() * sizeof(RowPart));
+  for (size_t g = 0; g < 5; ++g) {
+    EXPECT_EQ(parts[g].digits, expected[g]) << g;
+    EXPECT_EQ(parts[g].sum * static_cast<double>(parts[g].unit),
+              static_cast<double>(pairs[g][0]) + static_cast<double>(pairs[g][1]))
+        << g;
   }
 }
 

@@ -128,7 +128,7 @@ std::set<std::string> check_configs(const Problem& p) {
     EXPECT_EQ(std::memcmp(y.data(), again.data(), y.size() * 4), 0) << plan.config;
   }
   for (const AblationKernel& kernel : ablation_kernels()) {
-    if (!kernel.right || !takes(kernel, p.shape, p.m)) continue;
+    if (!kernel.right || !takes(kernel, p.shape, p.m, Traits{})) continue;
     seen.insert(kernel.config);
     expect_matches(p, run(*device, *backend, p, tensors, header, kernel.config), kernel.config);
   }

@@ -56,8 +56,47 @@ TEST(Gfx1201Gemm, DecodeMatchesAnFp64Sum) {
       }
     }
   }
-  for (const char* kind : {"staging4", "staging16", "priority", "prefetch", "register_prefetch"}) {
-    EXPECT_TRUE(seen.contains(std::string("ablate/decode/r1/") + kind)) << kind;
+  for (const char* kind :
+       {"r1/staging4", "r1/staging16", "r1/priority", "r1/prefetch", "r1/register_prefetch",
+        "r1/predicate", "r1/late_scale", "r3/predicate", "r3/late_scale", "r3/spare_row_tile",
+        "r1/whole_barriers", "r2/whole_barriers", "r1/one_buffer", "r4/one_buffer", "r1/dot1"}) {
+    EXPECT_TRUE(seen.contains(std::string("ablate/decode/") + kind)) << kind;
+  }
+}
+
+TEST(Gfx1201Gemm, DotProductsMatchAnFp64Sum) {
+  std::mt19937 rng(13);
+  for (const int64_t m : {1, 2, 3, 4}) {
+    const std::set<std::string> seen = check_configs(make_problem(rng, m, 150, 640, 128));
+    EXPECT_EQ(seen.contains("ablate/decode/r1/dot1"), m <= 1);
+    EXPECT_EQ(seen.contains("ablate/decode/r1/dot2"), m <= 2);
+    EXPECT_TRUE(seen.contains("ablate/decode/r1/dot4"));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Whole blocks and ragged ones alike: the upper half of what fp32 output holds.
+TEST(Gfx1201Gemm, CutBf16RoundsNowhere) {
+  std::mt19937 rng(14);
+  const auto device = open_emulator(1);
+  const auto backend = make_backend(*device);
+  for (const auto& [m, config, whole] :
+       {std::tuple{int64_t{300}, "ablate/prefill/n2/cut_bf16", "prefill/baseline/n2"},
+        {int64_t{9}, "ablate/decode/r1/cut_bf16", "decode/baseline/r1/s1"}}) {
+    const Problem p = make_problem(rng, m, 70, 256, 128);
+    OnDevice tensors(*device, *backend, p);
+    backend->pack(p.shape, p.desc(), tensors.packed.get());
+    PackedHeader header;
+    device->download(&header, tensors.packed.get(), sizeof(header));
+    const std::vector<float> exact = test::run(*device, *backend, p, tensors, header, whole);
+    GemmCall call = tensors.call(p, config);
+    call.y_dtype = RADIANCE_BF16;
+    backend->gemm(header, tensors.packed.get(), call);
+    std::vector<uint16_t> cut(exact.size());
+    device->download(cut.data(), tensors.y.get(), cut.size() * 2);
+    for (size_t i = 0; i < cut.size(); ++i) {
+      ASSERT_EQ(cut[i], float_bits(exact[i]) >> 16) << config << " element " << i;
+    }
   }
 }
 
@@ -71,7 +110,9 @@ TEST(Gfx1201Gemm, PrefillMatchesAnFp64Sum) {
   for (const char* config :
        {"prefill/n2", "prefill/n4", "prefill/baseline/n2", "prefill/baseline/n4",
         "prefill/baseline/n2/group", "ablate/prefill/n2/priority", "ablate/prefill/n2/prefetch",
-        "ablate/prefill/n2/register_prefetch"}) {
+        "ablate/prefill/n2/register_prefetch", "ablate/prefill/n2/predicate",
+        "ablate/prefill/n2/late_scale", "ablate/prefill/n2/reread_weights",
+        "ablate/prefill/n2/ragged_epilogue", "ablate/prefill/n2/whole_barriers"}) {
     EXPECT_TRUE(seen.contains(config)) << config;
   }
 }
