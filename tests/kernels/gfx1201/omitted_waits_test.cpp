@@ -73,7 +73,7 @@ std::map<std::string, std::vector<Omittable>> waits_of_shipped_kernels() {
   std::map<std::string, std::vector<Omittable>> all;
   for (const CodeObject& object : code_objects()) {
     const std::string name = object.name;
-    if (name == "ablation" || name.ends_with("_probe")) continue;
+    if (name.starts_with("ablation") || name.ends_with("_probe")) continue;
     const disasm::CodeObject code = disasm::CodeObject::parse(object.bytes);
     for (const disasm::Kernel& kernel : code.kernels()) {
       std::vector<Omittable> waits = waits_of(code, kernel);
