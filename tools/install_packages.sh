@@ -12,8 +12,8 @@ for task in "$@"; do
              clang-22 lld-22
              # the tests: a bundle of code objects, differential fuzzing
              clang-tools-22 llvm-22 python3) ;;
-    # torch.compile builds its own C++ against Python.h
-    python) packages+=(g++ python3 python3-venv python3-dev) ;;
+    # torch.compile builds its own C++ against Python.h; a processor without AVX2
+    python) packages+=(g++ binutils python3-venv python3-dev qemu-user) ;;
     lint) packages+=(clang-format-22 clang-tidy-22 clang-tools-22 python3) ;;
     fuzz) packages+=(clang-22 libclang-rt-22-dev) ;;
     # vLLM's CPU build; torch.compile builds C++ with Python's headers

@@ -21,6 +21,7 @@ field says so (several values: field=a,b). NAME is one of
     perplexity  a line for each model: perplexity of each text, and what it lost to the source
     divergence  where greedy texts of two models part
     company     answers that differ between a prompt alone and in company
+    overhead  a line for each shape and M: the torch operator beside the C call it makes
     speed       tokens a second of served models
 
 Run without arguments it rewrites the files; with --check it changes nothing and exits with 1 if a
@@ -332,6 +333,17 @@ def speed_table(report, rows):
                                        f"{serving_note(report)}"]
 
 
+def overhead_table(report, rows):
+    columns = [("shape", False), ("N x K", False), ("M", True), ("operator us", True), ("C call us", True),
+               ("beyond it us", True), ("quartiles", False)]
+    lines = [[row["shape"], f"{row['N']} x {row['K']}", str(row["M"]), time_text(row["us"]),
+              time_text(row["call_us"] - row["crossing_us"]), time_text(row["overhead_us"]),
+              " to ".join(map(time_text, row["overhead_quartiles_us"]))] for row in rows]
+    samples = ", ".join(str(count) for count in sorted({row["samples"] for row in rows}))
+    return markdown(columns, lines) + ["", f"{provenance(report)}, torch {report['packages']['torch']}; medians of "
+                                       f"{samples} samples."]
+
+
 def provenance(report):
     arch = f" ({report['arch']})" if report.get("arch") else ""
     return f"{report['device']}{arch}, commit {report['commit']}"
@@ -352,6 +364,7 @@ TABLES = {
     "divergence": ("divergences", divergence_table),
     "company": ("company", company_table),
     "speed": ("rows", speed_table),
+    "overhead": ("rows", overhead_table),
 }
 
 

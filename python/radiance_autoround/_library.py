@@ -5,16 +5,14 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import (POINTER, Structure, byref, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64,
+                    c_void_p)
 from pathlib import Path
 
 ABI_VERSION = 1
 
 BF16, F16, F32 = 1, 2, 3
 AUTOROUND_INT4, MXFP4 = 1, 2
-
-# What a packed weight begins with: see radiance_linear_create.
-PACKED_MAGIC = b"RADPACK\0"
 
 
 class RadianceError(RuntimeError):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
 from radiance_autoround._library import RadianceError
 from radiance_autoround.packing import pack
-from radiance_autoround.weights import Weight, find, register
+from radiance_autoround.weights import find, register
 
 
 class AutoRoundLinear(torch.nn.Module):
@@ -54,10 +53,6 @@ class AutoRoundLinear(torch.nn.Module):
         if self.bias is not None:
             self.bias = fn(self.bias)
         return self
-
-    @property
-    def weight_info(self) -> Weight:
-        return find(self.packed)
 
     def extra_repr(self) -> str:
         return (f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}, "

@@ -92,8 +92,10 @@ def replace(model: torch.nn.Module, checkpoint: CheckpointFolder, settings: Quan
             raise UnsupportedCheckpoint(f"{name}: the model has a bias, the checkpoint has none")
         bias = checkpoint.read(f"{name}.bias").to(linear.bias.dtype)
         read.add(f"{name}.bias")
-    model.set_submodule(place, AutoRoundLinear(checkpoint.read(f"{name}.qweight"), checkpoint.read(f"{name}.scales"),
-                                               module.scheme.group_size, bias, device=device, name=name))
+    ours = AutoRoundLinear(checkpoint.read(f"{name}.qweight"), checkpoint.read(f"{name}.scales"), module.scheme.group_size,
+                           bias, device=device, name=name)
+    parent, _, last = place.rpartition(".")
+    setattr(model.get_submodule(parent), last, ours)
 
 
 def require_symmetric(name: str, qzeros: torch.Tensor, settings: QuantizationSettings) -> None:

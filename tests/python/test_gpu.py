@@ -41,12 +41,12 @@ def test_a_capture_allocates_nothing_of_ours_and_does_not_wait(layer):
     graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
     y = torch.empty(32, 640, device="cuda", dtype=torch.bfloat16)
     pool = torch.cuda.graph_pool_handle()
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        with torch.cuda.graph(graph, pool=pool, stream=stream):
+    with torch.cuda.graph(graph, pool=pool, stream=stream):
+        torch.cuda.set_sync_debug_mode("error")
+        try:
             y.copy_(packed_linear(problem.x, packed, 640))
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
     # Torch's own pool for the graph, in whose steps of 2 MB and more the output lies; none for scratch.
     assert before - torch.cuda.mem_get_info()[0] <= 32 << 20
     graph.replay()

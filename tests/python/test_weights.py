@@ -30,6 +30,7 @@ def test_memory_that_is_used_again_is_another_weight(draw, device):
 
 
 def test_what_is_known_of_freed_weights_goes(draw, device):
+    gc.collect()  # the models of other tests
     problem, kept = packed_problem(draw, 64, 256, 64, device)
     before = len(weights.live_weights())
     others = [packed_problem(draw, 64, 256, 64, device)[1] for _ in range(5)]

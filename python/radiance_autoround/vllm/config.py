@@ -83,7 +83,12 @@ class RadianceConfig(QuantizationConfig):
     def maybe_update_config(self, model_name: str, hf_config: Any = None, revision: str | None = None) -> None:
         """Judges the folder before anything is loaded. A name on a hub is judged layer by layer, as its
         weights arrive."""
-        if self.settings is None or not Path(model_name).is_dir():
+        if self.settings is None:
+            return
+        if not Path(model_name).is_dir():
+            if self.settings.desc_act:  # vLLM drops g_idx before a layer could see it
+                raise UnsupportedCheckpoint(
+                    f"{model_name}: desc_act may permute the inputs, which is seen in a folder only; download it first")
             return
         folder = CheckpointFolder(model_name)
         modules = folder.quantized_modules(self.settings)
@@ -92,12 +97,6 @@ class RadianceConfig(QuantizationConfig):
         for key in folder.unmatched(self.settings):
             logger.warning("extra_config: %r names no module of %s", key, model_name)
         logger.info("radiance: %d packed modules in %s", len(modules), model_name)
-
-    @staticmethod
-    def get_checkpoint_weight_mapper() -> WeightsMapper:
-        """vLLM drops g_idx by default. Ours do too, of a folder that was judged; on others the layers
-        have no such parameter, and vLLM drops what a layer does not have."""
-        return QuantizationConfig.get_checkpoint_weight_mapper()
 
     def apply_vllm_mapper(self, hf_to_vllm_mapper: WeightsMapper) -> None:
         if self.settings is not None:

@@ -199,3 +199,10 @@ def test_the_folder_is_judged_first(models, tmp_path, caplog) -> None:
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": "gone.safetensors"}}))
     with pytest.raises(UnsupportedCheckpoint, match="^gone.safetensors, .* is missing"):
         RadianceConfig.from_config(config).maybe_update_config(str(tmp_path))
+
+
+def test_an_order_of_inputs_that_cannot_be_seen() -> None:
+    config = RadianceConfig.from_config({"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": True})
+    with pytest.raises(UnsupportedCheckpoint, match="^org/name: desc_act"):
+        config.maybe_update_config("org/name")
+    RadianceConfig.from_config({"quant_method": "gptq", "bits": 4, "group_size": 128}).maybe_update_config("org/name")

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Builds libradiance with the kernels of this machine's GPU and runs the Python tests on it, with the Python that is
+# here: nothing is downloaded or installed. The last line counts the tests.
+#   usage: run_on_gpu.sh [pytest option ...]      PYTHON=... chooses another interpreter than python3
+#   results: build/gpu-tests.log and build/gpu-op-overhead.json
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$here/../.."
+python=${PYTHON:-python3}
+
+missing=()
+for tool in cmake ninja c++; do command -v "$tool" > /dev/null || missing+=("$tool"); done
+for module in torch pytest numpy safetensors transformers; do
+  "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$module') is None)" ||
+    missing+=("Python's $module")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  (IFS=,; echo "run_on_gpu.sh: missing here:${missing[*]/#/ }" >&2)
+  exit 2
+fi
+"$python" - <<'PYTHON'
+import sys, torch, transformers
+if not torch.cuda.is_available():
+    sys.exit(f"run_on_gpu.sh: torch {torch.__version__} sees no GPU")
+print(f"torch {torch.__version__}, transformers {transformers.__version__}, {torch.cuda.get_device_name(0)}")
+PYTHON
+
+export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
+mkdir -p build
+{
+  cmake -S . -B build/gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DRADIANCE_PYTHON=ON -DRADIANCE_TESTS=OFF &&
+    cmake --build build/gpu
+} > build/gpu-build.log 2>&1 || { tail -n 40 build/gpu-build.log; exit 1; }
+export RADIANCE_LIBRARY=$PWD/build/gpu/linear/libradiance.so.1 PYTHONPATH=$PWD/python
+
+log=build/gpu-tests.log
+status=0
+"$python" -m pytest -q -ra -p no:cacheprovider --durations=5 --ignore tests/python/vllm --ignore tests/python/serve \
+  -k 'cuda or gpu' tests/python "$@" > "$log" 2>&1 || status=$?
+if [ $status -ne 0 ]; then tail -c 9000 "$log"; else tail -n 8 "$log"; fi
+grep -E '^SKIPPED' "$log" || true
+"$python" tools/python/op_overhead.py --device cuda --json build/gpu-op-overhead.json || status=1
+count() { grep -oE "[0-9]+ $1" <<< "$(tail -n 1 "$log")" | cut -d ' ' -f 1 || true; }
+passed=$(count passed) failed=$(count failed) errors=$(count error) skipped=$(count skipped)
+failed=$((${failed:-0} + ${errors:-0}))
+if [ $status -ne 0 ] && [ $failed -eq 0 ]; then failed=1; fi
+echo "${passed:-0} passed, $failed failed${skipped:+, $skipped skipped}"
+exit $status
