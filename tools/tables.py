@@ -18,6 +18,7 @@ field says so (several values: field=a,b). NAME is one of
     census    a line for each kernel: registers, LDS, occupancy and its main loop
     sass      the same of Hopper's kernels
     counters  a line for each configuration: what the emulator counted of a call
+    emulation how fast the emulator runs a kernel, strict and not (tools/emulator_speed.py)
 
 Run without arguments it rewrites the files; with --check it changes nothing and exits with 1 if a
 table is not what its results say.
@@ -163,7 +164,10 @@ def gate_table(report, cases):
         peak = worst(run, "max_elem")
         lines.append([suite] + [str(count) for count in counts] +
                      [error_text(worst(run, "rel")), NOTHING if peak is None else f"{peak:.2f}"])
-    return markdown(columns, lines) + [""] + [f"{provenance(report)}; seed {report['seed']}."]
+    note = f"{provenance(report)}; seed {report['seed']}"
+    if report.get("wall_s"):
+        note += f"; {report['wall_s']:.0f} s on {report['threads']} threads"
+    return markdown(columns, lines) + [""] + [note + "."]
 
 
 def model_table(report, cases):
@@ -275,6 +279,24 @@ def counters_table(report, rows):
                                            f"128 bytes, once a load. {provenance(report)}."]
 
 
+def emulation_table(report, rows):
+    columns = [("kernel", False), ("shape", False)]
+    columns += [(name, True) for name in ("M", "wave-instructions", "million a second and core",
+                                          "strict", "ratio")]
+    lines = []
+    for plain in rows:
+        if plain["strict"]:
+            continue
+        strict = next(row for row in rows if row["strict"] and
+                      (row["config"], row["M"]) == (plain["config"], plain["M"]))
+        rates = [row["per_second_core"] for row in (plain, strict)]
+        lines.append([plain["config"], plain["shape"], str(plain["M"]),
+                      f"{plain['wave_instructions']:,}"] +
+                     [f"{rate * 1e-6:.1f}" for rate in rates] + [f"{rates[0] / rates[1]:.2f}"])
+    return markdown(columns, lines) + ["", f"{report['processor']}, commit {report['commit']}; "
+                                       f"medians of {rows[0]['samples']}, by processor time."]
+
+
 def provenance(report):
     arch = f" ({report['arch']})" if report.get("arch") else ""
     return f"{report['device']}{arch}, commit {report['commit']}"
@@ -291,6 +313,7 @@ TABLES = {
     "census": ("kernels", census_table),
     "sass": ("kernels", sass_table),
     "counters": ("rows", counters_table),
+    "emulation": ("rows", emulation_table),
 }
 
 
