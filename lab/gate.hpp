@@ -77,8 +77,8 @@ class Gate {
   const std::vector<CaseResult>& results() const { return results_; }
   int64_t count(Status status) const;
 
-  // `passed`, `failed`, `skipped` and `cases`; what run() took in `wall_s`, on how many `threads`; on the emulator
-  // `strict` and `order_seed`.
+  // `passed`, `failed`, `skipped` and `cases`; what run() took in `wall_s`, on how many `threads`;
+  // on the emulator `strict` and `order_seed`.
   nlohmann::json to_json() const;
 
  private:
