@@ -23,6 +23,7 @@ field says so (several values: field=a,b). NAME is one of
     company     answers that differ between a prompt alone and in company
     overhead  a line for each shape and M: the torch operator beside the C call it makes
     speed       tokens a second of served models
+    emulation how fast the emulator runs a kernel, strict and not (tools/emulator_speed.py)
 
 Run without arguments it rewrites the files; with --check it changes nothing and exits with 1 if a
 table is not what its results say.
@@ -168,7 +169,10 @@ def gate_table(report, cases):
         peak = worst(run, "max_elem")
         lines.append([suite] + [str(count) for count in counts] +
                      [error_text(worst(run, "rel")), NOTHING if peak is None else f"{peak:.2f}"])
-    return markdown(columns, lines) + [""] + [f"{provenance(report)}; seed {report['seed']}."]
+    note = f"{provenance(report)}; seed {report['seed']}"
+    if report.get("wall_s"):
+        note += f"; {report['wall_s']:.0f} s on {report['threads']} threads"
+    return markdown(columns, lines) + [""] + [note + "."]
 
 
 def model_table(report, cases):
@@ -344,6 +348,24 @@ def overhead_table(report, rows):
                                        f"{samples} samples."]
 
 
+def emulation_table(report, rows):
+    columns = [("kernel", False), ("shape", False)]
+    columns += [(name, True) for name in ("M", "wave-instructions", "million a second and core",
+                                          "strict", "ratio")]
+    lines = []
+    for plain in rows:
+        if plain["strict"]:
+            continue
+        strict = next(row for row in rows if row["strict"] and
+                      (row["config"], row["M"]) == (plain["config"], plain["M"]))
+        rates = [row["per_second_core"] for row in (plain, strict)]
+        lines.append([plain["config"], plain["shape"], str(plain["M"]),
+                      f"{plain['wave_instructions']:,}"] +
+                     [f"{rate * 1e-6:.1f}" for rate in rates] + [f"{rates[0] / rates[1]:.2f}"])
+    return markdown(columns, lines) + ["", f"{report['processor']}, commit {report['commit']}; "
+                                       f"medians of {rows[0]['samples']}, by processor time."]
+
+
 def provenance(report):
     arch = f" ({report['arch']})" if report.get("arch") else ""
     return f"{report['device']}{arch}, commit {report['commit']}"
@@ -365,6 +387,7 @@ TABLES = {
     "company": ("company", company_table),
     "speed": ("rows", speed_table),
     "overhead": ("rows", overhead_table),
+    "emulation": ("rows", emulation_table),
 }
 
 

@@ -22,6 +22,13 @@ def bench_row(**fields):
     return row
 
 
+def emulation_row(**fields):
+    row = {"config": "decode/r1/s1", "shape": "gate_up", "M": 1, "strict": False, "samples": 5,
+           "wave_instructions": 5000000, "cpu_s": 0.1, "spread": 0.02, "per_second_core": 5e7}
+    row.update(fields)
+    return row
+
+
 def case(**fields):
     row = {"suite": "decode", "name": "128x512 M=1", "format": "autoround", "config": "decode",
            "M": 1, "N": 128, "K": 512, "group": 128, "out_dtype": "bf16", "bias": False,
@@ -95,6 +102,16 @@ class Tables(unittest.TestCase):
         text = self.table("model docs/results/r.json", cases=cases)
         self.assertIn("| q_proj | autoround | 128 | 512 | 128 | 50 % | 1.8e-03 | 0.93 | passed |",
                       text)
+
+    def test_gate_says_how_long_it_took(self):
+        text = self.table("gate docs/results/r.json", cases=[case()], wall_s=61.7, threads=2)
+        self.assertIn("seed 7; 62 s on 2 threads.", text)
+
+    def test_emulation(self):
+        rows = [emulation_row(), emulation_row(strict=True, per_second_core=2.5e7)]
+        text = self.table("emulation docs/results/r.json", rows=rows, processor="a processor")
+        self.assertIn("| decode/r1/s1 | gate_up | 1 | 5,000,000 | 50.0 | 25.0 | 2.00 |", text)
+        self.assertIn("a processor, commit abc; medians of 5", text)
 
     def test_rivals(self):
         rows = [bench_row(contestant="radiance", ratio_to_radiance=1.0),
