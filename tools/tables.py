@@ -339,10 +339,10 @@ def speed_table(report, rows):
 
 def overhead_table(report, rows):
     columns = [("shape", False), ("N x K", False), ("M", True), ("operator us", True), ("C call us", True),
-               ("beyond it us", True), ("quartiles", False)]
+               ("beyond it us", True), ("quartiles", False), ("torch.add us", True)]
     lines = [[row["shape"], f"{row['N']} x {row['K']}", str(row["M"]), time_text(row["us"]),
               time_text(row["call_us"] - row["crossing_us"]), time_text(row["overhead_us"]),
-              " to ".join(map(time_text, row["overhead_quartiles_us"]))] for row in rows]
+              " to ".join(map(time_text, row["overhead_quartiles_us"])), time_text(row["add_us"])] for row in rows]
     samples = ", ".join(str(count) for count in sorted({row["samples"] for row in rows}))
     return markdown(columns, lines) + ["", f"{provenance(report)}, torch {report['packages']['torch']}; medians of "
                                        f"{samples} samples."]
