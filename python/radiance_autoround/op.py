@@ -26,18 +26,21 @@ class Arguments(threading.local):
     """A thread's radiance_forward_args."""
 
     def __init__(self) -> None:
-        self.buffer = ctypes.create_string_buffer(FORWARD_ARGS.size)
-        self.address = ctypes.addressof(self.buffer)
+        buffer = ctypes.create_string_buffer(FORWARD_ARGS.size)
+        self.made = buffer, ctypes.addressof(buffer)
 
 
 _arguments = Arguments()
+# Names of this module are found faster than attributes of others.
 _forward = LIBRARY.radiance_forward
+_pack_into, _size = FORWARD_ARGS.pack_into, FORWARD_ARGS.size
 
 
 def run(weight: Weight, x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     """The layer. What stands here costs every call: it is written for the clock."""
     n, shape, dtype = weight.n, x.shape, DTYPES.get(x.dtype)
-    if dtype is None or not shape or shape[-1] != weight.k or x.device != weight.torch_device:
+    k = weight.k
+    if dtype is None or not shape or shape[-1] != k:
         raise refusal(weight, x)
     # Separate arguments: parsing a tuple of them takes a microsecond more.
     if len(shape) == 2:
@@ -48,7 +51,7 @@ def run(weight: Weight, x: torch.Tensor, bias: torch.Tensor | None) -> torch.Ten
         y = x.new_empty(*shape[:-1], n)
     if m == 0:
         return y
-    ldx = weight.k
+    ldx = k
     if not x.is_contiguous():
         x, ldx = rows_of(x)
     bias_pointer = bias_dtype = 0
@@ -59,9 +62,10 @@ def run(weight: Weight, x: torch.Tensor, bias: torch.Tensor | None) -> torch.Ten
         weight.open()
     needed = weight.needs[(m - 1).bit_length()] or weight.workspace_bytes(m)
     workspace, stream = weight.device.workspace(needed)
-    FORWARD_ARGS.pack_into(_arguments.buffer, 0, FORWARD_ARGS.size, m, x.data_ptr(), dtype, ldx, y.data_ptr(), dtype, n,
-                           bias_pointer, bias_dtype, workspace.pointer, workspace.bytes, stream)
-    if status := _forward(weight.handle, _arguments.address):
+    arguments = _arguments.made
+    _pack_into(arguments[0], 0, _size, m, x.data_ptr(), dtype, ldx, y.data_ptr(), dtype, n, bias_pointer, bias_dtype,
+               workspace.pointer, workspace.bytes, stream)
+    if status := _forward(weight.handle, arguments[1]):
         raise error_of(status, weight.name)
     with count_lock:
         weight.calls += 1
@@ -106,7 +110,7 @@ _library.define("autoround_linear(Tensor x, Tensor qweight, Tensor scales, int g
 
 
 def packed_linear(x: torch.Tensor, packed: torch.Tensor, n: int, bias: torch.Tensor | None = None) -> torch.Tensor:
-    weight = find(packed)
+    weight = find(packed)  # on the CPU all are there, or torch had chosen a GPU's
     if weight.n != n:
         raise RadianceError(f"{weight.name or 'packed_linear'}: n is {n}, the packed weight has N = {weight.n}")
     return run(weight, x, bias)
@@ -127,8 +131,23 @@ def fake_autoround_linear(x, qweight, scales, group_size, bias=None):
     return x.new_empty((*x.shape[:-1], n))
 
 
-for _key in ("CPU", "CUDA"):  # HIP's tensors have CUDA's key
-    _library.impl("packed_linear", packed_linear, _key)
-    _library.impl("autoround_linear", autoround_linear, _key)
+def packed_linear_on_gpu(x: torch.Tensor, packed: torch.Tensor, n: int,
+                         bias: torch.Tensor | None = None) -> torch.Tensor:
+    if x.device != packed.device:
+        raise refusal(find(packed), x)
+    return packed_linear(x, packed, n, bias)
+
+
+def autoround_linear_on_gpu(x: torch.Tensor, qweight: torch.Tensor, scales: torch.Tensor, group_size: int,
+                            bias: torch.Tensor | None = None) -> torch.Tensor:
+    if not x.device == qweight.device == scales.device:
+        raise RadianceError(f"autoround_linear: x is on {x.device}, qweight on {qweight.device}, scales on {scales.device}")
+    return autoround_linear(x, qweight, scales, group_size, bias)
+
+
+_library.impl("packed_linear", packed_linear, "CPU")
+_library.impl("packed_linear", packed_linear_on_gpu, "CUDA")  # HIP's tensors have CUDA's key
+_library.impl("autoround_linear", autoround_linear, "CPU")
+_library.impl("autoround_linear", autoround_linear_on_gpu, "CUDA")
 torch.library.register_fake("radiance::packed_linear", fake_packed_linear, lib=_library)
 torch.library.register_fake("radiance::autoround_linear", fake_autoround_linear, lib=_library)
