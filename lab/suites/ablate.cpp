@@ -8,10 +8,10 @@ namespace radiance::lab {
 
 namespace {
 
-// A ragged last tile, four slabs; past a block of rows, then within four, three, two and one tile
+// A ragged last tile, four slabs; a block of rows, then within four, three, two and one tile
 // of them, and what is for few rows alone: a variant runs with the first of them that it takes.
 constexpr int64_t kFeatures = 136, kDepth = 512;
-constexpr int64_t kRows[] = {300, 61, 45, 29, 13, 3, 2, 1};
+constexpr int64_t kRows[] = {256, 61, 45, 29, 13, 3, 2, 1};
 
 // Its values may be wrong: it must come to its end, write every element and nothing else, and do so
 // twice alike.
