@@ -87,9 +87,11 @@ def loop_counts(code):
 
 def census(cuobjdump, cubin):
     """The kernels of a cubin, as a list of records."""
+    path = os.pathsep.join([os.path.dirname(cuobjdump), os.environ.get("PATH", "")])  # of nvdisasm
+
     def run(option):
         return subprocess.run([cuobjdump, option, cubin], capture_output=True, text=True,
-                              check=True).stdout
+                              check=True, env=os.environ | {"PATH": path}).stdout
 
     usage, name = {}, None
     for line in run("-res-usage").splitlines():
