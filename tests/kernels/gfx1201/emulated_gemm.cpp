@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/gfx1201/ablations.hpp"
 #include "numerics/e4m3.hpp"
 #include "numerics/f16.hpp"
 
@@ -127,10 +126,10 @@ std::set<std::string> check_configs(const Problem& p) {
         run(*other_order, *other_backend, p, other, header, plan.config);
     EXPECT_EQ(std::memcmp(y.data(), again.data(), y.size() * 4), 0) << plan.config;
   }
-  for (const AblationKernel& kernel : ablation_kernels()) {
-    if (!kernel.right || !takes(kernel, p.shape, p.m, Traits{})) continue;
-    seen.insert(kernel.config);
-    expect_matches(p, run(*device, *backend, p, tensors, header, kernel.config), kernel.config);
+  for (const Ablation& ablation : backend->ablations(p.shape, p.m)) {
+    if (!ablation.right) continue;
+    seen.insert(ablation.config);
+    expect_matches(p, run(*device, *backend, p, tensors, header, ablation.config), ablation.config);
   }
   return seen;
 }
