@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/gfx1201/ablations.hpp"
+#include "kernels/gfx1201/geometry.hpp"
 #include "numerics/e4m3.hpp"
 #include "numerics/f16.hpp"
 
@@ -129,10 +129,10 @@ std::set<std::string> check_configs(const Problem& p) {
   }
   // They take their places like the others: two row blocks are enough.
   if (p.m > 2 * kPrefillM) return seen;
-  for (const AblationKernel& kernel : ablation_kernels()) {
-    if (!kernel.right || !takes(kernel, p.shape, p.m, Traits{})) continue;
-    seen.insert(kernel.config);
-    expect_matches(p, run(*device, *backend, p, tensors, header, kernel.config), kernel.config);
+  for (const radiance::Ablation& ablation : backend->ablations(p.shape, p.m)) {
+    if (!ablation.right) continue;
+    seen.insert(ablation.config);
+    expect_matches(p, run(*device, *backend, p, tensors, header, ablation.config), ablation.config);
   }
   return seen;
 }

@@ -134,7 +134,8 @@ class Session {
   // Rows of every type, whole and with a ragged end; into the problem's, which nothing else reads.
   void quantize() {
     for (const radiance_dtype type : {RADIANCE_F32, RADIANCE_BF16, RADIANCE_F16}) {
-      for (const int64_t k : {problem_.shape.k, problem_.shape.k - 5}) {
+      for (const int64_t cut : {0, 1, 3, 5, 7}) {
+        const int64_t k = problem_.shape.k - cut;
         QuantizeCall call;
         call.m = problem_.m;
         call.k = k;
