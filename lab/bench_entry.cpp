@@ -48,8 +48,8 @@ PeakGuards bench_guards(const Engine& engine) { return {engine.backend(), !count
 
 HostRows bench_rows(const BenchOptions& options, int64_t k) {
   Random random(derived_seed(options.seed, "bench rows"));
-  return random_rows(random, RADIANCE_BF16,
-                     *std::max_element(options.rows.begin(), options.rows.end()), k);
+  return plain_rows(random, RADIANCE_BF16,
+                    *std::max_element(options.rows.begin(), options.rows.end()), k);
 }
 
 BenchEntry::BenchEntry(const Engine& engine, const BenchOptions& options, PeakGuards& guards,

@@ -171,6 +171,18 @@ HostRows random_rows(Random& random, radiance_dtype dtype, int64_t m, int64_t k,
   return rows;
 }
 
+HostRows plain_rows(Random& random, radiance_dtype dtype, int64_t m, int64_t k) {
+  HostRows rows = empty_rows(dtype, m, k);
+  std::vector<float> amplitude(offset(k));
+  for (float& a : amplitude) a = random.chance(1.0 / 128) ? 10.0f : 1.0f;
+  for (int64_t row = 0; row < m; ++row) {
+    for (int64_t column = 0; column < k; ++column) {
+      rows.set(row, column, amplitude[offset(column)] * random.normal());
+    }
+  }
+  return rows;
+}
+
 HostRows cancel_rows(Random& random, radiance_dtype dtype, int64_t m, int64_t k) {
   HostRows rows = empty_rows(dtype, m, k);
   for (int64_t row = 0; row < m; ++row) {

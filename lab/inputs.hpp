@@ -67,6 +67,11 @@ HostRows empty_rows(radiance_dtype dtype, int64_t m, int64_t k, int64_t ld = 0);
 // and some tiny values. Row amplitudes span 2^-6..2^6.
 HostRows random_rows(Random& random, radiance_dtype dtype, int64_t m, int64_t k, int64_t ld = 0);
 
+// What a transformer's layer sees, to measure with: normal values, one feature in 128 ten times as
+// large in every row. Kernels may be faster on them than on random_rows, which reach for every
+// corner of the quantizer.
+HostRows plain_rows(Random& random, radiance_dtype dtype, int64_t m, int64_t k);
+
 // Values of one sign a row (negative in odd rows) that mix near-maximum with tiny ones.
 HostRows cancel_rows(Random& random, radiance_dtype dtype, int64_t m, int64_t k);
 

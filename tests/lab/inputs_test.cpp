@@ -120,6 +120,23 @@ TEST(Rows, RandomRowsReachEveryCornerOfTheQuantizer) {
   EXPECT_TRUE(std::isnan(rows.at(3, 512))) << "the padding is NaN";
 }
 
+TEST(Rows, PlainRowsHaveTheirLargeFeaturesInEveryRow) {
+  Random random(3);
+  const HostRows rows = plain_rows(random, RADIANCE_F32, 64, 1024);
+  int large = 0;
+  for (int64_t column = 0; column < rows.k; ++column) {
+    double squares = 0;
+    for (int64_t row = 0; row < rows.m; ++row) {
+      squares += std::pow(rows.at(row, column), 2.0);
+    }
+    const double deviation = std::sqrt(squares / static_cast<double>(rows.m));
+    large += deviation > 5;
+    EXPECT_TRUE((deviation > 0.5 && deviation < 2) || (deviation > 5 && deviation < 20));
+  }
+  EXPECT_GE(large, 1);
+  EXPECT_LE(large, 32);
+}
+
 TEST(Rows, OneHotRowsHaveScaleOne) {
   const QuantizedRows quantized = quantize_rows(one_hot_rows(RADIANCE_F16, 8, 32, 4), 32);
   for (int64_t row = 0; row < 8; ++row) {
