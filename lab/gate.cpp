@@ -140,7 +140,8 @@ nlohmann::json Gate::to_json() const {
                            {"cases", std::move(cases)}};
   if (options_.device == "emu") {
     report["strict"] = options_.device_options.strict;
-    report["order_seed"] = *options_.device_options.order_seed;
+    report["order_seed"] = nullptr;
+    if (const auto& seed = options_.device_options.order_seed) report["order_seed"] = *seed;
   }
   return report;
 }

@@ -315,8 +315,8 @@ TEST_P(EveryMatrixInstruction, AccumulatesInPlace) {
 
 INSTANTIATE_TEST_SUITE_P(All, EveryMatrixInstruction,
                          ::testing::Range(0, static_cast<int>(matrix_instructions().size())),
-                         [](const auto& info) {
-                           return std::string(matrix_instructions()[info.param].name);
+                         [](const auto& instance) {
+                           return std::string(matrix_instructions()[instance.param].name);
                          });
 
 // Every byte against every byte, one product at a time.
