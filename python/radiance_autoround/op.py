@@ -13,6 +13,7 @@ import ctypes
 import threading
 
 import torch
+from torch import library as torch_library
 
 from radiance_autoround._library import BF16, F16, F32, FORWARD_ARGS, LIBRARY, RadianceError, error_of
 from radiance_autoround.packed_cache import packed_of
@@ -102,7 +103,7 @@ def rows_of(x: torch.Tensor) -> tuple[torch.Tensor, int]:
 
 # ---- the operators ----
 
-_library = torch.library.Library("radiance", "DEF")
+_library = torch_library.Library("radiance", "DEF")
 _tags = (torch.Tag.pt2_compliant_tag,)
 _library.define("packed_linear(Tensor x, Tensor packed, SymInt n, Tensor? bias=None) -> Tensor", tags=_tags)
 _library.define("autoround_linear(Tensor x, Tensor qweight, Tensor scales, int group_size, Tensor? bias=None) -> Tensor",
@@ -149,5 +150,5 @@ _library.impl("packed_linear", packed_linear, "CPU")
 _library.impl("packed_linear", packed_linear_on_gpu, "CUDA")  # HIP's tensors have CUDA's key
 _library.impl("autoround_linear", autoround_linear, "CPU")
 _library.impl("autoround_linear", autoround_linear_on_gpu, "CUDA")
-torch.library.register_fake("radiance::packed_linear", fake_packed_linear, lib=_library)
-torch.library.register_fake("radiance::autoround_linear", fake_autoround_linear, lib=_library)
+torch_library.register_fake("radiance::packed_linear", fake_packed_linear, lib=_library)
+torch_library.register_fake("radiance::autoround_linear", fake_autoround_linear, lib=_library)

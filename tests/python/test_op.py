@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch import library as torch_library
 
 import radiance_autoround
 
@@ -88,8 +89,8 @@ def test_opcheck(draw, device, m):
     problem = draw(48, 256, 64, m, bias=True, device=device)
     packed = radiance_autoround.pack(problem.qweight, problem.scales, 64)
     for bias in (None, problem.bias):
-        torch.library.opcheck(packed_linear.default, (problem.x, packed, 48, bias))
-        torch.library.opcheck(autoround_linear.default, (problem.x, problem.qweight, problem.scales, 64, bias))
+        torch_library.opcheck(packed_linear.default, (problem.x, packed, 48, bias))
+        torch_library.opcheck(autoround_linear.default, (problem.x, problem.qweight, problem.scales, 64, bias))
 
 
 def test_under_inference_mode(draw, device):

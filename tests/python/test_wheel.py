@@ -49,7 +49,7 @@ def test_the_library_needs_no_torch_no_driver_and_no_newer_runtime(wheel, tmp_pa
 
 
 def test_the_installed_package_uses_its_own_library(wheel):
-    from radiance_autoround import _library
+    from radiance_autoround._library import library_path
 
-    path = Path(_library.library_path())
+    path = Path(library_path())
     assert path.parent.name == "lib" and path.parent.parent.name == "radiance_autoround"

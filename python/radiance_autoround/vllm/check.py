@@ -12,6 +12,7 @@ import os
 from collections import Counter
 
 import torch
+from torch import library as torch_library
 from vllm.logger import init_logger
 
 from radiance_autoround import reference
@@ -56,11 +57,11 @@ def checked_linear(x: torch.Tensor, packed: torch.Tensor, n: int, weight: torch.
     return y
 
 
-_library = torch.library.Library("radiance", "FRAGMENT")
+_library = torch_library.Library("radiance", "FRAGMENT")
 # One operator, not a branch around packed_linear: the compiled graph would drop a comparison that returns nothing.
 _library.define("checked_linear(Tensor x, Tensor packed, SymInt n, Tensor weight, Tensor? bias, str name) -> Tensor",
                 tags=(torch.Tag.pt2_compliant_tag,))
 for _key in ("CPU", "CUDA"):
     _library.impl("checked_linear", checked_linear, _key)
-torch.library.register_fake("radiance::checked_linear",
+torch_library.register_fake("radiance::checked_linear",
                             lambda x, packed, n, weight, bias, name: x.new_empty((*x.shape[:-1], n)), lib=_library)
