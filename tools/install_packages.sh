@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the Debian packages that a task needs.
-#   usage: install_packages.sh build|python|lint|fuzz|serve...
+#   usage: install_packages.sh build|python|lint|cache|fuzz|serve...
 set -euo pipefail
 
 packages=()
@@ -15,6 +15,7 @@ for task in "$@"; do
     # torch.compile builds its own C++ against Python.h; a processor without AVX2
     python) packages+=(g++ binutils python3-venv python3-dev qemu-user) ;;
     lint) packages+=(clang-format-22 clang-tidy-22 clang-tools-22 python3) ;;
+    cache) packages+=(ccache) ;;
     fuzz) packages+=(clang-22 libclang-rt-22-dev) ;;
     # vLLM's CPU build; torch.compile builds C++ with Python's headers
     serve) packages+=(python3 python3-venv python3-dev libnuma1) ;;
