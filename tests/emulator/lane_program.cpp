@@ -12,8 +12,8 @@ LaneResults run(const LaneProgram& program) {
   void* in = memory.allocate(in_bytes);
   void* out = memory.allocate(program.results * sizeof(Lanes));
   void* data = memory.allocate(program.memory.size() * 4);
-  std::memcpy(in, program.inputs.data(), program.inputs.size() * sizeof(Lanes));
-  std::memcpy(data, program.memory.data(), program.memory.size() * 4);
+  std::copy(program.inputs.begin(), program.inputs.end(), static_cast<Lanes*>(in));
+  std::copy(program.memory.begin(), program.memory.end(), static_cast<uint32_t*>(data));
 
   std::string text = R"(s_load_b128 s[4:7], s[0:1], 0x0
 s_load_b64 s[8:9], s[0:1], 0x10
