@@ -162,57 +162,6 @@ def main():
         here = os.path.dirname(os.path.abspath(__file__))
         commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=here, text=True,
                                 capture_output=True, check=False).stdout.strip()
-        record = {"name": name, "target": "sm90", "instructions": whole["instructions"],
-                  "registers": registers, "static_shared_bytes": shared,
-                  "stack_bytes": stack + local, "spills": whole["local"], "classes": whole}
-        if loop:
-            record["main_loop"] = loop_counts(code[name][loop[0]:loop[1] + 1])
-        records.append(record)
-    return records
-
-
-def find_cuobjdump(folder=None):
-    """Where the disassembler is: in a folder of pip's, on the path, or beside CUDA's compiler."""
-    places = glob.glob(f"{folder}/lib/python3*/site-packages/nvidia/*/bin") if folder else []
-    path = os.pathsep.join(places + [os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
-    return shutil.which("cuobjdump", path=path)
-
-
-def compiler_version(nvcc):
-    lines = subprocess.run([nvcc, "--version"], text=True, capture_output=True,
-                           check=True).stdout.splitlines()
-    return next((line for line in lines if "release" in line), "nvcc")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cuobjdump", default=find_cuobjdump())
-    parser.add_argument("--nvcc", default="nvcc")
-    parser.add_argument("--json")
-    parser.add_argument("cubins", nargs="+")
-    options = parser.parse_args()
-    if not options.cuobjdump:
-        print("sass_census.py: no cuobjdump here (PyPI has nvidia-cuda-cuobjdump)", file=sys.stderr)
-        return 2
-    try:
-        kernels = [k for cubin in options.cubins for k in census(options.cuobjdump, cubin)]
-    except (OSError, subprocess.CalledProcessError) as error:
-        print(f"sass_census.py: {error}", file=sys.stderr)
-        return 2
-    print(f"{'kernel':<18}{'registers':>10}{'stack':>7}{'spills':>8}   main loop: "
-          f"{'instructions':>12}{'QGMMA':>7}{'waits':>7}{'overlapped':>12}")
-    for k in kernels:
-        loop = k.get("main_loop")
-        print(f"{k['name']:<18}{k['registers']:>10}{k['stack_bytes']:>7}{k['spills']:>8}   " +
-              (f"{'':>11}{loop['instructions']:>12}{loop['qgmma']:>7}{loop['waits']:>7}"
-               f"{loop['overlapped']:>12}" if loop else ""))
-    if options.json:
-        here = os.path.dirname(os.path.abspath(__file__))
-        commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=here, text=True,
-                                capture_output=True, check=False).stdout.strip()
-        version = subprocess.run([options.cuobjdump, "--version"], text=True, capture_output=True,
-                                 check=True).stdout.splitlines()
         record = {"schema": 1, "commit": commit or "unknown", "compiler": compiler_version(options.nvcc), "driver": "none",
                   "device": "none", "arch": "sm90", "seed": 0,
                   "command": "tools/sass_census.py " +

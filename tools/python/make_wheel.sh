@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${1:-build/wheels}
-shift || true
+[ $# -eq 0 ] || shift
 mkdir -p "$folder"
 rm -f "$folder"/radiance_autoround-*.whl
 "${PYTHON:-/usr/bin/python3}" -m pip wheel --quiet --no-deps --wheel-dir "$folder" "$@" . >&2

@@ -38,11 +38,5 @@ status=0
 "$python" -m pytest -q -ra -p no:cacheprovider --durations=5 --ignore tests/python/vllm --ignore tests/python/serve \
   -k 'cuda or gpu' tests/python "$@" > "$log" 2>&1 || status=$?
 if [ $status -ne 0 ]; then tail -c 9000 "$log"; else tail -n 8 "$log"; fi
-grep -E '^SKIPPED' "$log" || true
 "$python" tools/python/op_overhead.py --device cuda --json build/gpu-op-overhead.json || status=1
-count() { grep -oE "[0-9]+ $1" <<< "$(tail -n 1 "$log")" | cut -d ' ' -f 1 || true; }
-passed=$(count passed) failed=$(count failed) errors=$(count error) skipped=$(count skipped)
-failed=$((${failed:-0} + ${errors:-0}))
-if [ $status -ne 0 ] && [ $failed -eq 0 ]; then failed=1; fi
-echo "${passed:-0} passed, $failed failed${skipped:+, $skipped skipped}"
-exit $status
+exec tools/python/count_tests.sh "$log" $status

@@ -38,10 +38,4 @@ status=0
 env -u PYTHONPATH -u RADIANCE_LIBRARY "$venv/bin/python" -m pytest -q -ra -p no:cacheprovider tests/python/vllm --models "$(realpath "$models")" \
   ${selection[@]+"${selection[@]}"} "$@" > "$log" 2>&1 || status=$?
 if [ $status -ne 0 ]; then cat "$log"; fi
-grep -E '^SKIPPED' "$log" || true
-count() { grep -oE "[0-9]+ $1" <<< "$(tail -n 1 "$log")" | cut -d ' ' -f 1 || true; }
-passed=$(count passed) failed=$(count failed) errors=$(count error) skipped=$(count skipped)
-failed=$((${failed:-0} + ${errors:-0}))
-if [ $status -ne 0 ] && [ $failed -eq 0 ]; then failed=1; fi
-echo "${passed:-0} passed, $failed failed${skipped:+, $skipped skipped}"
-exit $status
+exec tools/python/count_tests.sh "$log" $status
