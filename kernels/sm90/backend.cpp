@@ -39,7 +39,7 @@ const char* kind_name(ScaleKind kind) {
 
 // Where things stand in a workspace.
 struct Workspace {
-  int64_t counters = 0, partials = 0, scales = 0, xq = 0, bytes = 0;
+  int64_t quantized = 0, counters = 0, partials = 0, scales = 0, xq = 0, bytes = 0;
 };
 
 class Sm90Backend final : public Backend {
@@ -56,7 +56,7 @@ class Sm90Backend final : public Backend {
       for (const int tokens : {8, 16, 32, 64}) {
         decode_functions_[{kind, tokens}] = decode_.function(
             (std::string("decode_") + kind_name(kind) + "_" + std::to_string(tokens)).c_str(),
-            sm90::decode_shared_bytes(tokens));
+            sm90::kDecodeSharedBytes);
       }
       prefill_functions_[kind] = prefill_.function(
           (std::string("prefill_") + kind_name(kind)).c_str(), sm90::kSharedBytes);
@@ -131,8 +131,10 @@ class Sm90Backend final : public Backend {
     quantize.xq = workspace + where.xq;
     quantize.scales = reinterpret_cast<float*>(workspace + where.scales);
     quantize.stream = call.gemm.stream;
-    launch_quantize(quantize);
-    launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales);
+    const bool fused = choice.kernel == Choice::Kernel::kDecode;
+    if (!fused) launch_quantize(quantize);
+    launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales,
+                fused ? &quantize : nullptr);
   }
 
   void stream_read(const void* data, size_t bytes, StreamHandle stream) override {
@@ -174,7 +176,8 @@ class Sm90Backend final : public Backend {
   Workspace lay_out(const WeightShape& shape, int64_t m) const {
     Workspace w;
     const int64_t units64 = round_up(shape.n, 4 * sm90::kTileN) / sm90::kTileN;
-    w.partials = round_up(units64 * 4, 256);
+    w.counters = 256;
+    w.partials = w.counters + round_up(units64 * 4, 256);
     const int tokens = sm90::decode_tokens(std::min<int64_t>(m, 64));
     const int64_t slot = tokens * sm90::decode_tile_units(tokens) * sm90::kTileN * 4;
     w.scales = w.partials + 2 * units() * slot;
@@ -183,9 +186,12 @@ class Sm90Backend final : public Backend {
     return w;
   }
 
+  static QuantizeParams quantize_params(const QuantizeCall& call) {
+    return {call.x, call.xq, call.scales, call.k, call.ldx, static_cast<int32_t>(call.x_dtype)};
+  }
+
   void launch_quantize(const QuantizeCall& call) {
-    QuantizeParams params{call.x, call.xq,  call.scales,
-                          call.k, call.ldx, static_cast<int32_t>(call.x_dtype)};
+    QuantizeParams params = quantize_params(call);
     void* parameters[] = {&params};
     CudaLaunch how;
     how.grid[0] = static_cast<unsigned>(call.m);
@@ -196,7 +202,8 @@ class Sm90Backend final : public Backend {
   }
 
   void launch_gemm(const PackedHeader& header, const void* packed, const GemmCall& call,
-                   const Choice& choice, const uint8_t* xq, const float* x_scales) {
+                   const Choice& choice, const uint8_t* xq, const float* x_scales,
+                   const QuantizeCall* quantize = nullptr) {
     if (choice.kernel == Choice::Kernel::kGeneral) {
       launch_general(header, packed, call, xq, x_scales);
       return;
@@ -214,6 +221,9 @@ class Sm90Backend final : public Backend {
     params.bias = call.bias;
     params.partials = reinterpret_cast<float*>(workspace + where.partials);
     params.counters = reinterpret_cast<uint32_t*>(workspace + where.counters);
+    if (quantize != nullptr) params.quantize = quantize_params(*quantize);
+    params.quantized = reinterpret_cast<uint32_t*>(workspace + where.quantized);
+    params.trigger = getenv("TRIG") ? atoi(getenv("TRIG")) : 1000;
     params.ldy = call.ldy;
     params.m = static_cast<int32_t>(call.m);
     params.n = static_cast<int32_t>(shape.n);
@@ -229,7 +239,7 @@ class Sm90Backend final : public Backend {
       const int64_t tiles = (shape.n + tile_n - 1) / tile_n;
       how.grid[0] = static_cast<unsigned>(std::min<int64_t>(units(), tiles * params.slabs));
       how.block = static_cast<unsigned>(sm90::decode_threads(choice.tokens));
-      how.shared_bytes = static_cast<unsigned>(sm90::decode_shared_bytes(choice.tokens));
+      how.shared_bytes = sm90::kDecodeSharedBytes;
       launch(decode_functions_.at({kind, choice.tokens}), how, parameters);
     } else {
       const int64_t tiles = ((shape.n + sm90::kPrefillN - 1) / sm90::kPrefillN) *

@@ -18,6 +18,7 @@
 // not idle between kernels. Everything else waits until all kernels before have ended.
 #include "kernels/sm90/output.cuh"
 #include "kernels/sm90/ptx.cuh"
+#include "kernels/sm90/quantize_row.cuh"
 #include "kernels/sm90/weights.cuh"
 #include "kernels/sm90/wgmma.cuh"
 
@@ -29,22 +30,20 @@ struct TensorMap {
 };
 
 constexpr int kMaxStages = 24;
-constexpr int kScalesBarrier = 15;
+constexpr int kQuantizeBarrier = 15;
 
 struct Barriers {
   uint64_t full[kMaxStages];
   uint64_t empty[kMaxStages];
   uint64_t contributed[4];  // a unit's sums are written, for another block
-};
-
-struct Shared {
-  Barriers barriers;
-  float x_scales[64];
+  uint64_t tokens;          // are quantized
+  uint64_t scales;          // of the tokens are here
 };
 
 // The line of (tile, slab) places: block b does begin(b) .. begin(b + 1) - 1.
 struct Line {
   int slabs, blocks, each, more;
+  Line() = default;
   __device__ Line(int tiles, int slabs_of_tile, int blocks_of_grid)
       : slabs(slabs_of_tile),
         blocks(blocks_of_grid),
@@ -53,36 +52,28 @@ struct Line {
   __device__ int begin(int block) const { return block * each + min(block, more); }
 };
 
-// A run of slabs of one tile.
-struct Segment {
-  int tile, slab, slabs;
-  bool whole;  // the tile
-  bool ends;   // it: the sums of its other slabs are added to this segment's
+// A block's part of the line: first the head of a tile that another block ends, for which that one
+// waits (or all it has, if that is the middle of a tile); then the rest in order: the end of a tile
+// that others began, and whole tiles.
+struct Part {
+  int begin, end, head;  // places of the head: the last ones
+  Part() = default;
+  __device__ explicit Part(const Line& line)
+      : begin(line.begin(blockIdx.x)), end(line.begin(blockIdx.x + 1)) {
+    head = min(end % line.slabs, end - begin);
+  }
+  __device__ int places() const { return end - begin; }
+  __device__ int stop() const { return end - head; }
 };
 
-// The segments of a block: f(segment) for each. First what another block waits for, then what waits
-// for others, then whole tiles.
-template <typename F>
-__device__ __forceinline__ void for_each_segment(const Line& line, F&& f) {
-  const int begin = line.begin(blockIdx.x), end = line.begin(blockIdx.x + 1);
-  const int first = begin / line.slabs, slab = begin % line.slabs;
-  const int last = end / line.slabs, rest = end % line.slabs;
-  if (first == last) {
-    if (begin < end) f(Segment{first, slab, end - begin, false, false});
-    return;
-  }
-  if (rest != 0) f(Segment{last, 0, rest, false, false});
-  if (slab != 0) f(Segment{first, slab, line.slabs - slab, false, true});
-  for (int tile = first + (slab != 0); tile < last; ++tile) {
-    f(Segment{tile, 0, line.slabs, true, true});
-  }
-}
-
-// The tile to which a block contributes sums that another finishes; -1 if none.
-__device__ __forceinline__ int contributed_tile(const Line& line) {
-  const int end = line.begin(blockIdx.x + 1);
-  return end % line.slabs == 0 ? -1 : end / line.slabs;
-}
+struct Shared {
+  Barriers barriers;
+  float x_scales[64];
+  uint32_t warp_max[16];
+  // Here and not in registers, of which 64 tokens leave none.
+  Line line;
+  Part part;
+};
 
 // A place in the ring of stages.
 template <int stages>
@@ -109,8 +100,7 @@ struct Decode {
   static constexpr int kUnitsBytes = kTileUnits * kUnit;
   static constexpr int kSums = tokens / 2;  // registers of a 64 x tokens tile
   static constexpr int kParts = scales_per_slab(kind);
-  // Tokens of one multiplication: all 64 at once need 32 registers more, and spill.
-  static constexpr int kPassTokens = tokens < 32 ? tokens : 32;
+  static constexpr int kPassTokens = tokens;
   static constexpr int kPassSums = kPassTokens / 2;
   static constexpr uint64_t kPassDescriptorStep = kPassTokens * kSlabK >> 4;
   static_assert(kStages >= 2 * kTurns && kStages <= kMaxStages);
@@ -127,8 +117,11 @@ struct Decode {
 
   // Producer warps take the stages in turn: one of them alone needs 250 to 300 clocks for a stage's
   // waits and copies, as long as memory for its 4 KB.
-  static __device__ void produce(const TensorMap& x_map, const GemmParams& p, const Line& line,
-                                 int producer, uint8_t* stages, Barriers* barriers) {
+  static __device__ void produce(const TensorMap& x_map, const GemmParams& p, int producer,
+                                 uint8_t* stages, Shared& shared) {
+    const Line& line = shared.line;
+    const Part& part = shared.part;
+    Barriers* barriers = &shared.barriers;
     const uint64_t policy = evict_first_policy();
     const int units = (p.n + kTileN - 1) / kTileN;
     const auto weights = [&](int tile, int slab, int stage) {
@@ -136,41 +129,53 @@ struct Decode {
       // The last tile may lack units: what is read in their place is old and never stored.
       const int here = min(kTileUnits, units - tile * kTileUnits);
       barrier_expect(&barriers->full[stage], kXBytes + here * kUnit);
+#pragma unroll 1
       for (int w = 0; w < here; ++w) {
         const int64_t index = static_cast<int64_t>(tile * kTileUnits + w) * p.slabs + slab;
         copy_bulk(to + w * kUnit, p.units + index * kUnit, kUnit, &barriers->full[stage], policy);
       }
     };
-    // f(tile, slab) for this producer's places.
-    const auto for_each_place = [&](const auto& f) {
-      int skip = producer;
-      for_each_segment(line, [&](const Segment& s) {
-        int i = skip;
-        for (; i < s.slabs; i += kDecodeProducers) f(s.tile, s.slab + i);
-        skip = i - s.slabs;
-      });
+    // f(i, tile, slab) for this producer's places from the i-th to the one before `until`.
+    const auto for_each_place = [&](int until, const auto& f) {
+      int slab = (part.end - part.head) % line.slabs + producer;
+      int tile = (part.end - part.head) / line.slabs;
+      int i = producer;
+#pragma unroll 1
+      for (; i < min(part.head, until); i += kDecodeProducers, slab += kDecodeProducers) {
+        f(i, tile, slab);
+      }
+      slab = part.begin % line.slabs + i - part.head;
+      tile = part.begin / line.slabs;
+#pragma unroll 1
+      for (; i < until; i += kDecodeProducers, slab += kDecodeProducers) {
+        while (slab >= line.slabs) {
+          slab -= line.slabs;
+          ++tile;
+        }
+        f(i, tile, slab);
+      }
     };
     // The weights of the first turn of the ring do not depend on the activations.
-    int ahead = producer;
-    for_each_place([&](int tile, int slab) {
-      if (ahead >= kStages) return;
-      weights(tile, slab, ahead);
-      ahead += kDecodeProducers;
-    });
-    wait_for_previous_kernel();
+    for_each_place(min(kStages, part.places()),
+                   [&](int i, int tile, int slab) { weights(tile, slab, i); });
+    if (p.quantize.x == nullptr) {
+      wait_for_previous_kernel();
+    } else {
+      barrier_wait(&barriers->tokens, 0);
+      fence_global_for_copies();
+    }
     Ring<kStages> ring;
     ring.phase = 1;
     ring.advance(producer);
-    int done = producer;
-    for_each_place([&](int tile, int slab) {
-      if (done >= kStages) {
+    for_each_place(part.places(), [&](int i, int tile, int slab) {
+      if (i + p.trigger >= part.places()) let_next_kernel_start();
+      if (i >= kStages) {
         barrier_wait(&barriers->empty[ring.stage], ring.phase);
         weights(tile, slab, ring.stage);
       }
       copy_tile(stages + ring.stage * kXBytes, &x_map, slab * kSlabK, 0,
                 &barriers->full[ring.stage]);
       ring.advance(kDecodeProducers);
-      done += kDecodeProducers;
     });
   }
 
@@ -218,18 +223,26 @@ struct Decode {
     }
   }
 
-  static __device__ void store(const GemmParams& p, const float* x_scales, int tile, int unit,
-                               int thread, const float (&total)[kSums]) {
+  static __device__ __forceinline__ void store(const GemmParams& p, const float* x_scales, int tile,
+                                               int unit, int thread, const float (&total)[kSums]) {
     const int row = (tile * kTileUnits + unit) * kTileN + thread / 32 * 16 + thread % 32 / 4;
     const float bias[2] = {load_bias(p, row), load_bias(p, row + 8)};
+    const int first = thread % 4 * 2;
+    const auto each = [&](const auto& put) {
 #pragma unroll
-    for (int i = 0; i < kSums; ++i) {
-      const int m = i / 4 * 8 + thread % 4 * 2 + (i & 1);
-      const int n = row + ((i & 2) != 0 ? 8 : 0);
-      if (m < p.m && n < p.n) {
-        const float y = fmaf(total[i], x_scales[m], bias[(i & 2) != 0]);
-        store_element(p.y, p.y_type, m * p.ldy + n, y);
+      for (int i = 0; i < kSums; ++i) {
+        const int m = i / 4 * 8 + first + (i & 1);
+        const int n = row + ((i & 2) != 0 ? 8 : 0);
+        if (m < p.m && n < p.n) put(m * p.ldy + n, fmaf(total[i], x_scales[m], bias[(i & 2) != 0]));
       }
+    };
+    if (p.y_type == kF32) {
+      auto* y = static_cast<float*>(p.y);
+      each([&](int64_t at, float value) { y[at] = value; });
+    } else {
+      auto* y = static_cast<uint16_t*>(p.y);
+      const bool bf16 = p.y_type == kBf16;
+      each([&](int64_t at, float value) { y[at] = bf16 ? to_bf16(value) : to_f16(value); });
     }
   }
 
@@ -243,41 +256,81 @@ struct Decode {
     for (int i = 0; i < kSums; ++i) __stcg(to + i * 128 + thread, total[i]);
   }
 
-  // Adds the sums of a tile that ends in this block, and stores.
-  static __device__ void finish(const GemmParams& p, const Line& line, const float* x_scales,
-                                int tile, int unit, int thread) {
+  // To the sums of a tile that ends in this block, adds those of the blocks before it.
+  static __device__ __forceinline__ void add_others(const GemmParams& p, const Line& line, int tile,
+                                                    int unit, int thread, float (&total)[kSums]) {
     uint32_t* counter = p.counters + tile * kTileUnits + unit;
     const int self = static_cast<int>(blockIdx.x);
     int first = self;
     while (line.begin(first) > tile * line.slabs) --first;
     if (thread == 0) {
-      uint32_t seen;
-      do {
-        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-      } while (seen != static_cast<uint32_t>(self - first));
+      while (load_acquire(counter) != static_cast<uint32_t>(self - first)) {
+      }
       *counter = 0;
     }
     named_barrier(1 + unit, 128);
     float sum[kSums];
 #pragma unroll
     for (int i = 0; i < kSums; ++i) sum[i] = 0;
-    for (int block = first; block <= self; ++block) {
-      const float* part = slot(p, block, block == self, unit);
+#pragma unroll 1
+    for (int block = first; block < self; ++block) {
+      const float* part = slot(p, block, false, unit);
 #pragma unroll
       for (int i = 0; i < kSums; ++i) sum[i] += __ldcg(part + i * 128 + thread);
     }
-    store(p, x_scales, tile, unit, thread, sum);
+#pragma unroll
+    for (int i = 0; i < kSums; ++i) total[i] = sum[i] + total[i];
+  }
+
+  // Waits for the tokens, all of a warp.
+  static __device__ void watch_tokens(const GemmParams& p, int lane, Shared* shared) {
+    if (lane == 0) {
+      if (p.quantize.x == nullptr) {
+        wait_for_previous_kernel();
+      } else {
+        while ((load_acquire(p.quantized) & 0xffffu) != static_cast<uint32_t>(p.m)) {
+        }
+        barrier_arrive(&shared->barriers.tokens);
+        // The last block leaves the counters as they were.
+        if (atomicAdd(p.quantized, 0x10000u) >> 16 == gridDim.x - 1) *p.quantized = 0;
+      }
+    }
+    __syncwarp();
+    for (int m = lane; m < tokens; m += 32) {
+      shared->x_scales[m] = m < p.m ? __ldcg(p.x_scales + m) : 0.0f;
+    }
+    __syncwarp();
+    if (lane == 0) barrier_arrive(&shared->barriers.scales);
+  }
+
+  // The whole operation: block b quantizes row b (and b + blocks, ...), while all stages fill with
+  // weights. A kernel of its own would stand between this one's start and its tokens, and its blocks
+  // would push some of this kernel's off their multiprocessors.
+  static __device__ __forceinline__ void quantize_rows(const GemmParams& p, Shared* shared) {
+    if (p.quantize.x == nullptr || static_cast<int>(blockIdx.x) >= p.m) return;
+    constexpr int threads = 128 * kWarpgroups;
+    wait_for_previous_kernel();
+    for (int row = blockIdx.x; row < p.m; row += gridDim.x) {
+      quantize_row<threads, 4>(p.quantize, row, threadIdx.x, shared->warp_max,
+                               [] { named_barrier(kQuantizeBarrier, threads); });
+      fence_global_for_copies();
+      named_barrier(kQuantizeBarrier, threads);
+      if (threadIdx.x == 0) add_release(p.quantized, 1);
+    }
   }
 
   // Tells the block that finishes the tile.
-  static __device__ void announce(const GemmParams& p, const Line& line, Barriers* barriers) {
-    const int tile = contributed_tile(line);
-    if (tile < 0) return;
+  static __device__ void announce(const GemmParams& p, Shared& shared) {
+    const Line& line = shared.line;
+    const Part& part = shared.part;
+    Barriers* barriers = &shared.barriers;
+    if (part.head == 0) return;
+    const int tile = part.end / line.slabs;
+#pragma unroll 1
     for (int unit = 0; unit < kTileUnits; ++unit) {
       if ((tile * kTileUnits + unit) * kTileN >= p.n) return;
       barrier_wait(&barriers->contributed[unit], 0);
-      __threadfence();
-      atomicAdd(p.counters + tile * kTileUnits + unit, 1u);
+      add_release(p.counters + tile * kTileUnits + unit, 1);
     }
   }
 
@@ -303,58 +356,68 @@ struct Decode {
     }
   }
 
-  static __device__ void consume(const GemmParams& p, const Line& line, uint8_t* stages,
-                                 float* exchange, Shared* shared) {
+  static __device__ void consume(const GemmParams& p, uint8_t* stages, float* exchange,
+                                 Shared* shared) {
     const int warpgroup = threadIdx.x / 128, thread = threadIdx.x % 128;
     const int unit = warpgroup % kTileUnits, turn = warpgroup / kTileUnits;
     Barriers* barriers = &shared->barriers;
-    wait_for_previous_kernel();
-    if (threadIdx.x < tokens) {
-      shared->x_scales[threadIdx.x] = threadIdx.x < p.m ? p.x_scales[threadIdx.x] : 0.0f;
-    }
-    named_barrier(kScalesBarrier, 128 * kWarpgroups);
+    quantize_rows(p, shared);
     Ring<kStages> ring;
     ring.advance(turn);
-    int next_turn = 0;    // whose turn the segment's first place is
-    int unfinished = -1;  // the tile whose sums this block adds
-    const int last_whole = line.begin(blockIdx.x + 1) / line.slabs - 1;
-    for_each_segment(line, [&](const Segment& s) {
-      if (unfinished >= 0 && s.tile == last_whole) {
-        finish(p, line, shared->x_scales, unfinished, unit, thread);
-        unfinished = -1;
-      }
+    int next_turn = 0;  // whose turn the step's first place is
+    const Line& line = shared->line;
+    const Part& part = shared->part;
+    int at = part.head != 0 ? part.stop() : part.begin;  // the place that comes next
+    bool head = part.head != 0;
+    int left = -1;  // the tile whose sums this block left, to finish before its last tile
+#pragma unroll 1
+    while (head || at < part.stop() || left >= 0) {
+      const bool resumes = left >= 0 && at + line.slabs >= part.stop();
+      const int tile = resumes ? left : at / line.slabs;
+      const int slabs = head ? part.head : min(part.stop(), (tile + 1) * line.slabs) - at;
+      const bool ends = !head, whole = slabs == line.slabs && !resumes;
+      const bool absent = (tile * kTileUnits + unit) * kTileN >= p.n;
       float total[kSums];
+      if (resumes) {
+        left = -1;
+        if (turn != 0 || absent) continue;
+        const float* sums = slot(p, blockIdx.x, true, unit);
 #pragma unroll
-      for (int i = 0; i < kSums; ++i) total[i] = 0;
-      // This warpgroup's places of the segment: every kTurns'th.
-      const int first = (turn - next_turn + kTurns) % kTurns;
-      const int mine = first < s.slabs ? (s.slabs - first + kTurns - 1) / kTurns : 0;
-      next_turn = (next_turn + s.slabs) % kTurns;
-
-      for (int i = 0; i < mine; ++i) {
-        barrier_wait(&barriers->full[ring.stage], ring.phase);
-        Fragments f;
-        load(units_of(stages, ring.stage) + unit * kUnit, thread, f);
-        multiply(tile_descriptor(x_of(stages, ring.stage)), f, total);
-        if (thread % 32 == 0) barrier_arrive(&barriers->empty[ring.stage]);
-        ring.advance(kTurns);
-      }
-
-      gather(exchange, turn, unit, thread, total);
-      if (turn != 0 || (s.tile * kTileUnits + unit) * kTileN >= p.n) return;
-      if (s.whole) {
-        store(p, shared->x_scales, s.tile, unit, thread, total);
-        return;
-      }
-      leave(slot(p, blockIdx.x, s.ends, unit), thread, total);
-      if (s.ends) {
-        unfinished = s.tile;
+        for (int i = 0; i < kSums; ++i) total[i] = __ldcg(sums + i * 128 + thread);
       } else {
-        __syncwarp();
-        if (thread % 32 == 0) barrier_arrive(&barriers->contributed[unit]);
+        at = head ? part.begin : at + slabs;
+        head = false;
+#pragma unroll
+        for (int i = 0; i < kSums; ++i) total[i] = 0;
+        // This warpgroup's places of the step: every kTurns'th.
+        const int first = (turn - next_turn + kTurns) % kTurns;
+        next_turn = (next_turn + slabs) % kTurns;
+#pragma unroll 1
+        for (int i = first; i < slabs; i += kTurns) {
+          barrier_wait(&barriers->full[ring.stage], ring.phase);
+          Fragments f;
+          load(units_of(stages, ring.stage) + unit * kUnit, thread, f);
+          multiply(tile_descriptor(x_of(stages, ring.stage)), f, total);
+          if (thread % 32 == 0) barrier_arrive(&barriers->empty[ring.stage]);
+          ring.advance(kTurns);
+        }
+        gather(exchange, turn, unit, thread, total);
+        const bool leaves = ends && !whole && at < part.stop();
+        if (leaves) left = tile;
+        if (turn != 0 || absent) continue;
+        if (!ends || leaves) {
+          leave(slot(p, blockIdx.x, ends, unit), thread, total);
+          if (!ends) {
+            __syncwarp();
+            if (thread % 32 == 0) barrier_arrive(&barriers->contributed[unit]);
+          }
+          continue;
+        }
       }
-    });
-    if (unfinished >= 0) finish(p, line, shared->x_scales, unfinished, unit, thread);
+      if (!whole) add_others(p, line, tile, unit, thread, total);
+      barrier_wait(&barriers->scales, 0);
+      store(p, shared->x_scales, tile, unit, thread, total);
+    }
   }
 
   static __device__ void run(const TensorMap& x_map, const GemmParams& p) {
@@ -365,26 +428,39 @@ struct Decode {
     auto* exchange = reinterpret_cast<float*>(stages + kStagesBytes);
     auto* shared = reinterpret_cast<Shared*>(stages + kStagesBytes + decode_reduce_bytes(tokens));
     Barriers* barriers = &shared->barriers;
-    let_next_kernel_start();
+    if (threadIdx.x == 32) {
+      const int tiles = (p.n + kTileUnits * kTileN - 1) / (kTileUnits * kTileN);
+      shared->line = Line(tiles, p.slabs, static_cast<int>(gridDim.x));
+      shared->part = Part(shared->line);
+    }
     if (threadIdx.x == 0) {
       for (int s = 0; s < kStages; ++s) {
         barrier_init(&barriers->full[s], 1);
         barrier_init(&barriers->empty[s], kTileUnits * 4);
       }
       for (uint64_t& barrier : barriers->contributed) barrier_init(&barrier, 4);
+      barrier_init(&barriers->tokens, 1);
+      barrier_init(&barriers->scales, 1);
       fence_barrier_init();
     }
     __syncthreads();
-    const int tiles = (p.n + kTileUnits * kTileN - 1) / (kTileUnits * kTileN);
-    const Line line(tiles, p.slabs, static_cast<int>(gridDim.x));
     if (threadIdx.x < 128 * kWarpgroups) {
-      consume(p, line, stages, exchange, shared);
-    } else if (threadIdx.x % 32 == 0) {
-      const int producer = (static_cast<int>(threadIdx.x) - 128 * kWarpgroups) / 32;
-      if (producer < kDecodeProducers) {
-        produce(x_map, p, line, producer, stages, barriers);
-      } else {
-        announce(p, line, barriers);
+      if constexpr (decode_consumer_registers(tokens) != 0) {
+        take_registers<decode_consumer_registers(tokens)>();
+      }
+      consume(p, stages, exchange, shared);
+    } else {
+      if constexpr (decode_consumer_registers(tokens) != 0) {
+        give_registers<kDecodeProducerRegisters>();
+      }
+      // Uniform, as the compiler can see: copies take uniform registers.
+      const int helper = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0) - 4 * kWarpgroups;
+      const int lane = static_cast<int>(threadIdx.x) % 32;
+      if (helper < kDecodeProducers) {
+        if (lane == 0) produce(x_map, p, helper, stages, *shared);
+      } else if (helper == kDecodeProducers) {
+        watch_tokens(p, lane, shared);
+        if (lane == 0) announce(p, *shared);
       }
     }
   }
@@ -393,7 +469,7 @@ struct Decode {
 }  // namespace
 
 #define RADIANCE_DECODE(name, kind, tokens)                                    \
-  extern "C" __global__ void __launch_bounds__(decode_threads(tokens), decode_blocks(tokens)) name(        \
+  extern "C" __global__ void __launch_bounds__(decode_threads(tokens), kDecodeBlocks) name(        \
       const __grid_constant__ TensorMap x_map, const __grid_constant__ GemmParams p) { \
     Decode<kind, tokens>::run(x_map, p);                                       \
   }

@@ -42,6 +42,14 @@ RADIANCE_HOST_DEVICE constexpr int unit_bytes(ScaleKind kind) {
   return kCodeBytes + scale_bytes(kind);
 }
 
+struct QuantizeParams {
+  const void* x;
+  uint8_t* xq;
+  float* scales;
+  int64_t k, ldx;
+  int32_t x_type;  // radiance_dtype
+};
+
 // What a kernel is told, beside the tensor map of xq.
 struct GemmParams {
   const uint8_t* units;
@@ -54,14 +62,11 @@ struct GemmParams {
   int32_t m, n;
   int32_t slabs;
   int32_t y_type, bias_type;  // radiance_dtype; bias null if none
-};
-
-struct QuantizeParams {
-  const void* x;
-  uint8_t* xq;
-  float* scales;
-  int64_t k, ldx;
-  int32_t x_type;  // radiance_dtype
+  // decode: the whole operation where x is not null. `quantized` counts the rows done in its low
+  // half and the blocks that have seen them all in its high half; zero between calls.
+  QuantizeParams quantize;
+  uint32_t* quantized;
+  int32_t trigger;
 };
 
 struct RowSumParams {
@@ -72,28 +77,29 @@ struct RowSumParams {
 
 constexpr int kSharedBytes = 227 * 1024;  // of a block that has a multiprocessor to itself
 
-// decode: three or four warpgroups of 64 features by a slab at a time, and a fourth part of that
-// many warps again: producers, and one that announces sums. The warpgroups take `tile_units` units
+// decode: three warpgroups of 64 features by a slab at a time, or two for many tokens, and producer
+// warps and one that watches the tokens and announces sums. The warpgroups take `tile_units` units
 // side by side (the same slab) and several slabs in turn: few tokens want narrow tiles, which leave
 // little to share among blocks; many tokens want wide ones, which bring a token's slab once for
 // more features.
 //
-// Up to 16 tokens a block takes half a multiprocessor: the next kernel's block moves in beside it
-// and fills its stages meanwhile. More tokens need more registers than that leaves.
+// A block takes half a multiprocessor: the next kernel's block moves in beside it and fills its
+// stages meanwhile. With more than 16 tokens the multiplying warps take registers from the others.
 constexpr int kDecodeProducers = 2;  // warps
 constexpr int kDecodeBarrierBytes = 1024;
+constexpr int kDecodeBlocks = 2;  // a multiprocessor
+constexpr int kDecodeSharedBytes = 113 * 1024;
+constexpr int kDecodeProducerRegisters = 32;
 
-RADIANCE_HOST_DEVICE constexpr int decode_warpgroups(int tokens) { return tokens <= 16 ? 3 : 4; }
+RADIANCE_HOST_DEVICE constexpr int decode_warpgroups(int tokens) { return tokens <= 16 ? 3 : 2; }
 RADIANCE_HOST_DEVICE constexpr int decode_threads(int tokens) {
-  return 128 * decode_warpgroups(tokens) + 32 * (kDecodeProducers + 1);
+  return tokens <= 16 ? 128 * 3 + 96 : 128 * 3;
 }
-RADIANCE_HOST_DEVICE constexpr int decode_blocks(int tokens) { return tokens <= 16 ? 2 : 1; }
-RADIANCE_HOST_DEVICE constexpr int decode_shared_bytes(int tokens) {
-  return decode_blocks(tokens) == 2 ? 113 * 1024 : kSharedBytes;
+// 0: as the kernel was started.
+RADIANCE_HOST_DEVICE constexpr int decode_consumer_registers(int tokens) {
+  return tokens <= 16 ? 0 : 104;
 }
-RADIANCE_HOST_DEVICE constexpr int decode_tile_units(int tokens) {
-  return tokens <= 16 ? 1 : tokens <= 32 ? 2 : 4;
-}
+RADIANCE_HOST_DEVICE constexpr int decode_tile_units(int tokens) { return tokens <= 16 ? 1 : 2; }
 RADIANCE_HOST_DEVICE constexpr int decode_stage_bytes(ScaleKind kind, int tokens) {
   return tokens * kSlabK + decode_tile_units(tokens) * unit_bytes(kind);
 }
@@ -104,7 +110,7 @@ RADIANCE_HOST_DEVICE constexpr int decode_reduce_bytes(int tokens) {
 // A multiple of the producers: a stage that two of them fill in turn could be waited for a phase
 // too early, which hung 16 tokens at 16 stages.
 RADIANCE_HOST_DEVICE constexpr int decode_stages(ScaleKind kind, int tokens) {
-  return (decode_shared_bytes(tokens) - kDecodeBarrierBytes - decode_reduce_bytes(tokens)) /
+  return (kDecodeSharedBytes - kDecodeBarrierBytes - decode_reduce_bytes(tokens)) /
          decode_stage_bytes(kind, tokens) / kDecodeProducers * kDecodeProducers;
 }
 

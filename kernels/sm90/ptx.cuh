@@ -83,6 +83,23 @@ __device__ __forceinline__ uint64_t evict_normal_policy() {
   return policy;
 }
 
+// Between what threads write to global memory and what the copy engine reads, here or in another block.
+__device__ __forceinline__ void fence_global_for_copies() {
+  asm volatile("fence.proxy.async.global;" ::: "memory");
+}
+
+// ---- words that blocks wait for ----
+
+__device__ __forceinline__ uint32_t load_acquire(const uint32_t* from) {
+  uint32_t value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+
+__device__ __forceinline__ void add_release(uint32_t* to, uint32_t value) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+
 // ---- dependent launches ----
 
 // Waits for the kernels this one depends on, and sees what they wrote.
