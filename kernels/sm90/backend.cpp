@@ -180,7 +180,7 @@ class Sm90Backend final : public Backend {
     w.partials = w.counters + round_up(units64 * 4, 256);
     const int tokens = sm90::decode_tokens(std::min<int64_t>(m, 64));
     const int64_t slot = tokens * sm90::decode_tile_units(tokens) * sm90::kTileN * 4;
-    w.scales = w.partials + 2 * units() * slot;
+    w.scales = w.partials + 2 * sm90::kDecodeBlocks * units() * slot;
     w.xq = w.scales + round_up(m * 4, 256);
     w.bytes = w.xq + round_up(m * shape.k, 256);
     return w;
@@ -223,7 +223,6 @@ class Sm90Backend final : public Backend {
     params.counters = reinterpret_cast<uint32_t*>(workspace + where.counters);
     if (quantize != nullptr) params.quantize = quantize_params(*quantize);
     params.quantized = reinterpret_cast<uint32_t*>(workspace + where.quantized);
-    params.trigger = getenv("TRIG") ? atoi(getenv("TRIG")) : 1000;
     params.ldy = call.ldy;
     params.m = static_cast<int32_t>(call.m);
     params.n = static_cast<int32_t>(shape.n);
@@ -237,7 +236,8 @@ class Sm90Backend final : public Backend {
     if (choice.kernel == Choice::Kernel::kDecode) {
       const int64_t tile_n = sm90::decode_tile_units(choice.tokens) * sm90::kTileN;
       const int64_t tiles = (shape.n + tile_n - 1) / tile_n;
-      how.grid[0] = static_cast<unsigned>(std::min<int64_t>(units(), tiles * params.slabs));
+      how.grid[0] = static_cast<unsigned>(
+          std::min<int64_t>(sm90::kDecodeBlocks * units(), tiles * params.slabs));
       how.block = static_cast<unsigned>(sm90::decode_threads(choice.tokens));
       how.shared_bytes = sm90::kDecodeSharedBytes;
       launch(decode_functions_.at({kind, choice.tokens}), how, parameters);

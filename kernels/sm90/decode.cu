@@ -16,6 +16,8 @@
 // The next kernel is let in at once: its blocks take the other half of each multiprocessor and fill
 // their stages with weights, which depend on nothing, while this one still runs, so that memory does
 // not idle between kernels. Everything else waits until all kernels before have ended.
+#include <cstddef>
+
 #include "kernels/sm90/output.cuh"
 #include "kernels/sm90/ptx.cuh"
 #include "kernels/sm90/quantize_row.cuh"
@@ -70,7 +72,7 @@ struct Shared {
   Barriers barriers;
   float x_scales[64];
   uint32_t warp_max[16];
-  // Here and not in registers, of which 64 tokens leave none.
+  // For the multiplying warps, which have no registers left.
   Line line;
   Part part;
 };
@@ -100,12 +102,15 @@ struct Decode {
   static constexpr int kUnitsBytes = kTileUnits * kUnit;
   static constexpr int kSums = tokens / 2;  // registers of a 64 x tokens tile
   static constexpr int kParts = scales_per_slab(kind);
-  static constexpr int kPassTokens = tokens;
-  static constexpr int kPassSums = kPassTokens / 2;
-  static constexpr uint64_t kPassDescriptorStep = kPassTokens * kSlabK >> 4;
+  // 16 and 64 tokens lack the registers.
+  static constexpr bool kReadsAhead = tokens == 8 || tokens == 32;
   static_assert(kStages >= 2 * kTurns && kStages <= kMaxStages);
   static_assert(kStages % kDecodeProducers == 0);
   static_assert(sizeof(Shared) <= kDecodeBarrierBytes);
+
+  static __device__ int tiles_of(const GemmParams& p) {
+    return (p.n + kTileUnits * kTileN - 1) / (kTileUnits * kTileN);
+  }
 
   // The stages: the tokens' slabs, then the units.
   static __device__ __forceinline__ const uint8_t* x_of(const uint8_t* stages, int stage) {
@@ -119,8 +124,8 @@ struct Decode {
   // waits and copies, as long as memory for its 4 KB.
   static __device__ void produce(const TensorMap& x_map, const GemmParams& p, int producer,
                                  uint8_t* stages, Shared& shared) {
-    const Line& line = shared.line;
-    const Part& part = shared.part;
+    const Line line(tiles_of(p), p.slabs, static_cast<int>(gridDim.x));
+    const Part part(line);
     Barriers* barriers = &shared.barriers;
     const uint64_t policy = evict_first_policy();
     const int units = (p.n + kTileN - 1) / kTileN;
@@ -168,7 +173,6 @@ struct Decode {
     ring.phase = 1;
     ring.advance(producer);
     for_each_place(part.places(), [&](int i, int tile, int slab) {
-      if (i + p.trigger >= part.places()) let_next_kernel_start();
       if (i >= kStages) {
         barrier_wait(&barriers->empty[ring.stage], ring.phase);
         weights(tile, slab, ring.stage);
@@ -179,46 +183,66 @@ struct Decode {
     });
   }
 
+  // What a thread needs of a unit, as it is in shared memory.
+  struct Packed {
+    uint4 codes[2];
+    uint16_t scale[kParts][2];
+  };
+
+  static __device__ __forceinline__ void load(uint32_t codes, uint32_t scales, Packed& packed) {
+    packed.codes[0] = load_shared_16(codes);
+    packed.codes[1] = load_shared_16(codes + 128 * 16);
+    constexpr int bytes = kind == ScaleKind::kE8m0 ? 1 : 2;
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const uint32_t at = scales + (part * kTileN + 8 * h) * bytes;
+        packed.scale[part][h] = bytes == 1 ? load_shared_1(at) : load_shared_2(at);
+      }
+    }
+  }
+
   struct Fragments {
     uint32_t a[4][4];
     float scale[kParts][2];
   };
 
-  static __device__ __forceinline__ void load(const uint8_t* unit, int thread, Fragments& f) {
-    load_fragments<kind>(unit, thread, f.a);
-    const int feature = thread / 32 * 16 + thread % 32 / 4;
+  static __device__ __forceinline__ void unpack(const Packed& packed, Fragments& f) {
+    unpack_half<kind>(packed.codes[0], 0, f.a);
+    unpack_half<kind>(packed.codes[1], 1, f.a);
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
-      f.scale[part][0] = load_scale<kind>(unit, part, feature);
-      f.scale[part][1] = load_scale<kind>(unit, part, feature + 8);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) f.scale[part][h] = widen_scale<kind>(packed.scale[part][h]);
     }
   }
 
-  static __device__ __forceinline__ void multiply(uint64_t descriptor, const Fragments& f,
-                                                  float (&total)[kSums]) {
+  // Meanwhile: what is done while the multiplication runs.
+  template <typename F>
+  static __device__ __forceinline__ void multiply(uint32_t x, const Fragments& f,
+                                                  float (&total)[kSums], F&& meanwhile) {
     constexpr int steps = 4 / kParts;
+    const uint64_t descriptor = tile_descriptor(x);
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
+      float sum[kSums];
+      pin(sum);
+      warpgroup_arrive();
 #pragma unroll
-      for (int pass = 0; pass < tokens / kPassTokens; ++pass) {
-        float sum[kPassSums];
-        pin(sum);
-        warpgroup_arrive();
+      for (int s = 0; s < steps; ++s) {
+        Wgmma<tokens>::run(sum, f.a[part * steps + s],
+                           descriptor + (part * steps + s) * kDescriptorStep, s != 0);
+      }
+      warpgroup_commit();
+      if (part == 0) meanwhile();
+      warpgroup_wait<0>();
+      pin(sum);
 #pragma unroll
-        for (int s = 0; s < steps; ++s) {
-          Wgmma<kPassTokens>::run(sum, f.a[part * steps + s],
-                                  descriptor + pass * kPassDescriptorStep +
-                                      (part * steps + s) * kDescriptorStep,
-                                  s != 0);
-        }
-        warpgroup_commit();
-        warpgroup_wait<0>();
-        pin(sum);
+      for (int s = 0; s < steps; ++s) hold(f.a[part * steps + s]);
 #pragma unroll
-        for (int i = 0; i < kPassSums; ++i) {
-          float& to = total[pass * kPassSums + i];
-          to = fmaf(sum[i], f.scale[part][(i & 2) != 0], to);
-        }
+      for (int i = 0; i < kSums; ++i) {
+        total[i] = fmaf(sum[i], f.scale[part][(i & 2) != 0], total[i]);
       }
     }
   }
@@ -239,10 +263,28 @@ struct Decode {
     if (p.y_type == kF32) {
       auto* y = static_cast<float*>(p.y);
       each([&](int64_t at, float value) { y[at] = value; });
-    } else {
-      auto* y = static_cast<uint16_t*>(p.y);
-      const bool bf16 = p.y_type == kBf16;
+      return;
+    }
+    auto* y = static_cast<uint16_t*>(p.y);
+    const bool bf16 = p.y_type == kBf16;
+    const int unit_row = (tile * kTileUnits + unit) * kTileN;
+    if (unit_row + kTileN > p.n || p.ldy % 2 != 0 || reinterpret_cast<uintptr_t>(y) % 4 != 0) {
       each([&](int64_t at, float value) { y[at] = bf16 ? to_bf16(value) : to_f16(value); });
+      return;
+    }
+    // Blocks of 8 features by 8 tokens are transposed, so that a thread has two features of a token.
+    uint16_t* to = y + unit_row + thread / 32 * 16 + first;
+    const int token = thread % 32 / 4;
+#pragma unroll
+    for (int i = 0; i < kSums; i += 2) {
+      const int m = i / 4 * 8;
+      const int h = (i & 2) != 0;
+      const float low = fmaf(total[i], x_scales[m + first], bias[h]);
+      const float high = fmaf(total[i + 1], x_scales[m + first + 1], bias[h]);
+      const uint32_t two = transpose_8x8(bf16 ? to_bf16x2(low, high) : to_f16x2(low, high));
+      if (m + token < p.m) {
+        *reinterpret_cast<uint32_t*>(to + (m + token) * p.ldy + 8 * h) = two;
+      }
     }
   }
 
@@ -285,9 +327,8 @@ struct Decode {
   // Waits for the tokens, all of a warp.
   static __device__ void watch_tokens(const GemmParams& p, int lane, Shared* shared) {
     if (lane == 0) {
-      if (p.quantize.x == nullptr) {
-        wait_for_previous_kernel();
-      } else {
+      wait_for_previous_kernel();  // whose rows are counted until it ends
+      if (p.quantize.x != nullptr) {
         while ((load_acquire(p.quantized) & 0xffffu) != static_cast<uint32_t>(p.m)) {
         }
         barrier_arrive(&shared->barriers.tokens);
@@ -311,7 +352,7 @@ struct Decode {
     constexpr int threads = 128 * kWarpgroups;
     wait_for_previous_kernel();
     for (int row = blockIdx.x; row < p.m; row += gridDim.x) {
-      quantize_row<threads, 4>(p.quantize, row, threadIdx.x, shared->warp_max,
+      quantize_row<threads, 2>(p.quantize, row, threadIdx.x, shared->warp_max,
                                [] { named_barrier(kQuantizeBarrier, threads); });
       fence_global_for_copies();
       named_barrier(kQuantizeBarrier, threads);
@@ -321,8 +362,8 @@ struct Decode {
 
   // Tells the block that finishes the tile.
   static __device__ void announce(const GemmParams& p, Shared& shared) {
-    const Line& line = shared.line;
-    const Part& part = shared.part;
+    const Line line(tiles_of(p), p.slabs, static_cast<int>(gridDim.x));
+    const Part part(line);
     Barriers* barriers = &shared.barriers;
     if (part.head == 0) return;
     const int tile = part.end / line.slabs;
@@ -358,9 +399,20 @@ struct Decode {
 
   static __device__ void consume(const GemmParams& p, uint8_t* stages, float* exchange,
                                  Shared* shared) {
-    const int warpgroup = threadIdx.x / 128, thread = threadIdx.x % 128;
+    // Uniform, as the compiler can see.
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+    const int thread = threadIdx.x % 128;
     const int unit = warpgroup % kTileUnits, turn = warpgroup / kTileUnits;
     Barriers* barriers = &shared->barriers;
+    constexpr uint32_t kFull = kStages * decode_stage_bytes(kind, tokens) + decode_reduce_bytes(tokens) +
+                               offsetof(Shared, barriers) + offsetof(Barriers, full);
+    constexpr uint32_t kEmpty = kFull + offsetof(Barriers, empty) - offsetof(Barriers, full);
+    constexpr uint32_t kScaleSize = kind == ScaleKind::kE8m0 ? 1 : 2;
+    uint32_t base = shared_address(stages);
+    uint32_t codes = base + kStages * kXBytes + unit * kUnit + thread * 16;
+    uint32_t scales = base + kStages * kXBytes + unit * kUnit + kCodeBytes +
+                      (thread / 32 * 16 + thread % 32 / 4) * kScaleSize;
+    if constexpr (kReadsAhead) asm volatile("" : "+r"(base), "+r"(codes), "+r"(scales));  // computed once
     quantize_rows(p, shared);
     Ring<kStages> ring;
     ring.advance(turn);
@@ -392,14 +444,33 @@ struct Decode {
         // This warpgroup's places of the step: every kTurns'th.
         const int first = (turn - next_turn + kTurns) % kTurns;
         next_turn = (next_turn + slabs) % kTurns;
+        // A unit is read while the one before is multiplied.
+        Packed packed;
+        Fragments f;
+        const auto read = [&] {
+          barrier_wait(base + kFull + 8 * ring.stage, ring.phase);
+          load(codes + ring.stage * kUnitsBytes, scales + ring.stage * kUnitsBytes, packed);
+        };
+        if constexpr (kReadsAhead) {
+          if (first < slabs) {
+            read();
+            unpack(packed, f);
+          }
+        }
 #pragma unroll 1
         for (int i = first; i < slabs; i += kTurns) {
-          barrier_wait(&barriers->full[ring.stage], ring.phase);
-          Fragments f;
-          load(units_of(stages, ring.stage) + unit * kUnit, thread, f);
-          multiply(tile_descriptor(x_of(stages, ring.stage)), f, total);
-          if (thread % 32 == 0) barrier_arrive(&barriers->empty[ring.stage]);
+          if constexpr (!kReadsAhead) {
+            read();
+            unpack(packed, f);
+          }
+          const int stage = ring.stage;
+          const bool more = kReadsAhead && i + kTurns < slabs;
           ring.advance(kTurns);
+          multiply(base + stage * kXBytes, f, total, [&] {
+            if (more) read();
+          });
+          if (thread % 32 == 0) barrier_arrive(base + kEmpty + 8 * stage);
+          if (more) unpack(packed, f);
         }
         gather(exchange, turn, unit, thread, total);
         const bool leaves = ends && !whole && at < part.stop();
@@ -428,9 +499,9 @@ struct Decode {
     auto* exchange = reinterpret_cast<float*>(stages + kStagesBytes);
     auto* shared = reinterpret_cast<Shared*>(stages + kStagesBytes + decode_reduce_bytes(tokens));
     Barriers* barriers = &shared->barriers;
+    let_next_kernel_start();
     if (threadIdx.x == 32) {
-      const int tiles = (p.n + kTileUnits * kTileN - 1) / (kTileUnits * kTileN);
-      shared->line = Line(tiles, p.slabs, static_cast<int>(gridDim.x));
+      shared->line = Line(tiles_of(p), p.slabs, static_cast<int>(gridDim.x));
       shared->part = Part(shared->line);
     }
     if (threadIdx.x == 0) {

@@ -66,7 +66,6 @@ struct GemmParams {
   // half and the blocks that have seen them all in its high half; zero between calls.
   QuantizeParams quantize;
   uint32_t* quantized;
-  int32_t trigger;
 };
 
 struct RowSumParams {

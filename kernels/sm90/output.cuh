@@ -22,6 +22,26 @@ __device__ __forceinline__ uint16_t to_f16(float x) {
   return bits;
 }
 
+__device__ __forceinline__ uint32_t to_bf16x2(float low, float high) {
+  uint32_t bits;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  return bits;
+}
+
+__device__ __forceinline__ uint32_t to_f16x2(float low, float high) {
+  uint32_t bits;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  return bits;
+}
+
+// Of 8 x 8 elements of 16 bits each thread of a warp has two neighbours in a row, rows in order;
+// transposed.
+__device__ __forceinline__ uint32_t transpose_8x8(uint32_t two) {
+  uint32_t transposed;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(two));
+  return transposed;
+}
+
 __device__ __forceinline__ float load_element(const void* data, int type, int64_t i) {
   if (type == kF32) return static_cast<const float*>(data)[i];
   const uint16_t bits = static_cast<const uint16_t*>(data)[i];

@@ -45,6 +45,41 @@ __device__ __forceinline__ void barrier_wait(uint64_t* barrier, uint32_t parity)
       : "memory");
 }
 
+// The same by address, which a loop keeps in a register: a pointer is turned into one at every use.
+__device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
+  asm volatile(
+      "{\n.reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra finished;\n"
+      "bra again;\n"
+      "finished:\n}\n" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+__device__ __forceinline__ uint4 load_shared_16(uint32_t address) {
+  uint4 value;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "r"(address));
+  return value;
+}
+__device__ __forceinline__ uint16_t load_shared_2(uint32_t address) {
+  uint16_t value;
+  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(address));
+  return value;
+}
+__device__ __forceinline__ uint8_t load_shared_1(uint32_t address) {
+  uint32_t value;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(address));
+  return static_cast<uint8_t>(value);
+}
+
 // Threads of one warpgroup wait for each other; id 1..15.
 __device__ __forceinline__ void named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
@@ -134,11 +169,21 @@ __device__ __forceinline__ void pin(float (&d)[count]) {
 }
 
 // B tile: rows of 128 bytes (128 k of a token), swizzled by 128 bytes, 1024-byte blocks of 8 rows.
-__device__ __forceinline__ uint64_t tile_descriptor(const void* tile) {
-  const uint64_t address = shared_address(tile) >> 4;
+__device__ __forceinline__ uint64_t tile_descriptor(uint32_t tile) {
+  const uint64_t address = tile >> 4;
   return (address & 0x3fff) | uint64_t{1} << 16 | uint64_t{1024 >> 4} << 32 | uint64_t{1} << 62;
 }
+__device__ __forceinline__ uint64_t tile_descriptor(const void* tile) {
+  return tile_descriptor(shared_address(tile));
+}
 constexpr uint64_t kDescriptorStep = 32 >> 4;  // from one k-step to the next
+
+// Keeps what a running multiplication reads where it is.
+template <int count>
+__device__ __forceinline__ void hold(const uint32_t (&a)[count]) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) asm volatile("" ::"r"(a[i]));
+}
 
 template <int registers>
 __device__ __forceinline__ void give_registers() {

@@ -37,20 +37,22 @@ struct Unpack<true> {
 
 RADIANCE_HOST_DEVICE constexpr bool is_mxfp4(ScaleKind kind) { return kind == ScaleKind::kE8m0; }
 
-// The four A fragments (k-steps) of a thread for a unit.
+// Half of the four A fragments (k-steps) of a thread for a unit.
+template <ScaleKind kind>
+__device__ __forceinline__ void unpack_half(const uint4& words, int half, uint32_t (&a)[4][4]) {
+  using U = Unpack<is_mxfp4(kind)>;
+  U::run(words.x, &a[2 * half][0], &a[2 * half][1]);
+  U::run(words.y, &a[2 * half][2], &a[2 * half][3]);
+  U::run(words.z, &a[2 * half + 1][0], &a[2 * half + 1][1]);
+  U::run(words.w, &a[2 * half + 1][2], &a[2 * half + 1][3]);
+}
+
 template <ScaleKind kind>
 __device__ __forceinline__ void load_fragments(const uint8_t* unit, int thread,
                                                uint32_t (&a)[4][4]) {
   const auto* codes = reinterpret_cast<const uint4*>(unit);
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const uint4 words = codes[half * 128 + thread];
-    using U = Unpack<is_mxfp4(kind)>;
-    U::run(words.x, &a[2 * half][0], &a[2 * half][1]);
-    U::run(words.y, &a[2 * half][2], &a[2 * half][3]);
-    U::run(words.z, &a[2 * half + 1][0], &a[2 * half + 1][1]);
-    U::run(words.w, &a[2 * half + 1][2], &a[2 * half + 1][3]);
-  }
+  for (int half = 0; half < 2; ++half) unpack_half<kind>(codes[half * 128 + thread], half, a);
 }
 
 __device__ __forceinline__ float half_to_float(uint16_t bits) {
@@ -59,15 +61,25 @@ __device__ __forceinline__ float half_to_float(uint16_t bits) {
   return value;
 }
 
-// The scale of a feature (0..63) for the part'th of the slab's groups, with the codes' unit taken out.
+// A scale as the unit has it, with the codes' unit taken out.
+template <ScaleKind kind>
+__device__ __forceinline__ float widen_scale(uint16_t bits) {
+  if constexpr (kind == ScaleKind::kE8m0) {
+    return e8m0_to_f32(static_cast<uint8_t>(bits)) * (1.0f / Unpack<true>::kUnit);
+  } else {
+    return half_to_float(bits) * (1.0f / Unpack<false>::kUnit);
+  }
+}
+
+// The scale of a feature (0..63) for the part'th of the slab's groups.
 template <ScaleKind kind>
 __device__ __forceinline__ float load_scale(const uint8_t* unit, int part, int feature) {
   const uint8_t* scales = unit + kCodeBytes;
+  const int i = part * kTileN + feature;
   if constexpr (kind == ScaleKind::kE8m0) {
-    return e8m0_to_f32(scales[part * kTileN + feature]) * (1.0f / Unpack<true>::kUnit);
+    return widen_scale<kind>(scales[i]);
   } else {
-    return half_to_float(reinterpret_cast<const uint16_t*>(scales)[part * kTileN + feature]) *
-           (1.0f / Unpack<false>::kUnit);
+    return widen_scale<kind>(reinterpret_cast<const uint16_t*>(scales)[i]);
   }
 }
 
