@@ -56,7 +56,7 @@ class Sm90Backend final : public Backend {
       for (const int tokens : {8, 16, 32, 64}) {
         decode_functions_[{kind, tokens}] = decode_.function(
             (std::string("decode_") + kind_name(kind) + "_" + std::to_string(tokens)).c_str(),
-            sm90::kDecodeSharedBytes);
+            sm90::decode_shared_bytes(tokens));
       }
       prefill_functions_[kind] = prefill_.function(
           (std::string("prefill_") + kind_name(kind)).c_str(), sm90::kSharedBytes);
@@ -180,7 +180,7 @@ class Sm90Backend final : public Backend {
     w.partials = w.counters + round_up(units64 * 4, 256);
     const int tokens = sm90::decode_tokens(std::min<int64_t>(m, 64));
     const int64_t slot = tokens * sm90::decode_tile_units(tokens) * sm90::kTileN * 4;
-    w.scales = w.partials + 2 * sm90::kDecodeBlocks * units() * slot;
+    w.scales = w.partials + 2 * units() * slot;
     w.xq = w.scales + round_up(m * 4, 256);
     w.bytes = w.xq + round_up(m * shape.k, 256);
     return w;
@@ -223,6 +223,7 @@ class Sm90Backend final : public Backend {
     params.counters = reinterpret_cast<uint32_t*>(workspace + where.counters);
     if (quantize != nullptr) params.quantize = quantize_params(*quantize);
     params.quantized = reinterpret_cast<uint32_t*>(workspace + where.quantized);
+    params.trigger = getenv("TRIG") ? atoi(getenv("TRIG")) : -1;
     params.ldy = call.ldy;
     params.m = static_cast<int32_t>(call.m);
     params.n = static_cast<int32_t>(shape.n);
@@ -237,9 +238,9 @@ class Sm90Backend final : public Backend {
       const int64_t tile_n = sm90::decode_tile_units(choice.tokens) * sm90::kTileN;
       const int64_t tiles = (shape.n + tile_n - 1) / tile_n;
       how.grid[0] = static_cast<unsigned>(
-          std::min<int64_t>(sm90::kDecodeBlocks * units(), tiles * params.slabs));
+          std::min<int64_t>(units(), tiles * params.slabs));
       how.block = static_cast<unsigned>(sm90::decode_threads(choice.tokens));
-      how.shared_bytes = sm90::kDecodeSharedBytes;
+      how.shared_bytes = static_cast<unsigned>(sm90::decode_shared_bytes(choice.tokens));
       launch(decode_functions_.at({kind, choice.tokens}), how, parameters);
     } else {
       const int64_t tiles = ((shape.n + sm90::kPrefillN - 1) / sm90::kPrefillN) *

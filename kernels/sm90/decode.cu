@@ -172,7 +172,13 @@ struct Decode {
     Ring<kStages> ring;
     ring.phase = 1;
     ring.advance(producer);
+    // Once: it takes 250 clocks.
+    int trigger = p.trigger < 0 || producer != 0 ? INT32_MAX : max(part.places() - p.trigger, 0);
     for_each_place(part.places(), [&](int i, int tile, int slab) {
+      if (i >= trigger) {
+        let_next_kernel_start();
+        trigger = INT32_MAX;
+      }
       if (i >= kStages) {
         barrier_wait(&barriers->empty[ring.stage], ring.phase);
         weights(tile, slab, ring.stage);
@@ -499,7 +505,7 @@ struct Decode {
     auto* exchange = reinterpret_cast<float*>(stages + kStagesBytes);
     auto* shared = reinterpret_cast<Shared*>(stages + kStagesBytes + decode_reduce_bytes(tokens));
     Barriers* barriers = &shared->barriers;
-    let_next_kernel_start();
+    if (p.trigger < 0) let_next_kernel_start();
     if (threadIdx.x == 32) {
       shared->line = Line(tiles_of(p), p.slabs, static_cast<int>(gridDim.x));
       shared->part = Part(shared->line);
@@ -540,7 +546,7 @@ struct Decode {
 }  // namespace
 
 #define RADIANCE_DECODE(name, kind, tokens)                                    \
-  extern "C" __global__ void __launch_bounds__(decode_threads(tokens), kDecodeBlocks) name(        \
+  extern "C" __global__ void __launch_bounds__(decode_threads(tokens), decode_blocks(tokens)) name(        \
       const __grid_constant__ TensorMap x_map, const __grid_constant__ GemmParams p) { \
     Decode<kind, tokens>::run(x_map, p);                                       \
   }

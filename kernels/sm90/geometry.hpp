@@ -66,6 +66,7 @@ struct GemmParams {
   // half and the blocks that have seen them all in its high half; zero between calls.
   QuantizeParams quantize;
   uint32_t* quantized;
+  int32_t trigger;  // decode: places left to copy when the next kernel is let in
 };
 
 struct RowSumParams {
@@ -76,27 +77,29 @@ struct RowSumParams {
 
 constexpr int kSharedBytes = 227 * 1024;  // of a block that has a multiprocessor to itself
 
-// decode: three warpgroups of 64 features by a slab at a time, or two for many tokens, and producer
-// warps and one that watches the tokens and announces sums. The warpgroups take `tile_units` units
-// side by side (the same slab) and several slabs in turn: few tokens want narrow tiles, which leave
-// little to share among blocks; many tokens want wide ones, which bring a token's slab once for
-// more features.
+// decode: warpgroups of 64 features by a slab at a time, producer warps, and a warp that watches the
+// tokens and announces sums. The warpgroups take `tile_units` units side by side (the same slab) and
+// several slabs in turn: few tokens want narrow tiles, which leave little to share among blocks;
+// many tokens want wide ones, which bring a token's slab once for more features.
 //
-// A block takes half a multiprocessor: the next kernel's block moves in beside it and fills its
-// stages meanwhile. With more than 16 tokens the multiplying warps take registers from the others.
+// Up to 16 tokens a block takes half a multiprocessor: the next kernel's block moves in beside it
+// and fills its stages meanwhile. More tokens need more registers than that leaves: the multiplying
+// warps of such a block take them from its others.
 constexpr int kDecodeProducers = 2;  // warps
 constexpr int kDecodeBarrierBytes = 1024;
-constexpr int kDecodeBlocks = 2;  // a multiprocessor
-constexpr int kDecodeSharedBytes = 113 * 1024;
 constexpr int kDecodeProducerRegisters = 32;
 
-RADIANCE_HOST_DEVICE constexpr int decode_warpgroups(int tokens) { return tokens <= 16 ? 3 : 2; }
+RADIANCE_HOST_DEVICE constexpr int decode_warpgroups(int tokens) { return tokens <= 16 ? 3 : 4; }
 RADIANCE_HOST_DEVICE constexpr int decode_threads(int tokens) {
-  return tokens <= 16 ? 128 * 3 + 96 : 128 * 3;
+  return 128 * decode_warpgroups(tokens) + (tokens <= 16 ? 96 : 128);
 }
 // 0: as the kernel was started.
 RADIANCE_HOST_DEVICE constexpr int decode_consumer_registers(int tokens) {
-  return tokens <= 16 ? 0 : 104;
+  return tokens <= 16 ? 0 : 112;
+}
+RADIANCE_HOST_DEVICE constexpr int decode_blocks(int tokens) { return tokens <= 16 ? 2 : 1; }
+RADIANCE_HOST_DEVICE constexpr int decode_shared_bytes(int tokens) {
+  return decode_blocks(tokens) == 2 ? 113 * 1024 : kSharedBytes;
 }
 RADIANCE_HOST_DEVICE constexpr int decode_tile_units(int tokens) { return tokens <= 16 ? 1 : 2; }
 RADIANCE_HOST_DEVICE constexpr int decode_stage_bytes(ScaleKind kind, int tokens) {
@@ -109,7 +112,7 @@ RADIANCE_HOST_DEVICE constexpr int decode_reduce_bytes(int tokens) {
 // A multiple of the producers: a stage that two of them fill in turn could be waited for a phase
 // too early, which hung 16 tokens at 16 stages.
 RADIANCE_HOST_DEVICE constexpr int decode_stages(ScaleKind kind, int tokens) {
-  return (kDecodeSharedBytes - kDecodeBarrierBytes - decode_reduce_bytes(tokens)) /
+  return (decode_shared_bytes(tokens) - kDecodeBarrierBytes - decode_reduce_bytes(tokens)) /
          decode_stage_bytes(kind, tokens) / kDecodeProducers * kDecodeProducers;
 }
 
