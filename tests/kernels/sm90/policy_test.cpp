@@ -34,23 +34,21 @@ TEST(Sm90Geometry, EveryConfigurationFitsItsSharedMemory) {
   for (const ScaleKind kind :
        {ScaleKind::kSlab, ScaleKind::kHalf, ScaleKind::kStep, ScaleKind::kE8m0}) {
     EXPECT_EQ(unit_bytes(kind) % 16, 0);  // bulk copies
-    // 1 KB of each block is the system's.
-    EXPECT_LE(kDecodeBlocks * (kDecodeSharedBytes + 1024), 228 * 1024);
     for (const int tokens : {8, 16, 32, 64}) {
       const int bytes = decode_stages(kind, tokens) * decode_stage_bytes(kind, tokens) +
                         decode_reduce_bytes(tokens);
       EXPECT_GE(decode_stages(kind, tokens), 6);
       EXPECT_EQ(decode_stages(kind, tokens) % kDecodeProducers, 0);
-      EXPECT_LE(bytes + kDecodeBarrierBytes, kDecodeSharedBytes);
-      // What the multiplying warps take, the others and the start leave.
-      const int registers = decode_consumer_registers(tokens);
-      if (registers != 0) {
-        const int start = 65536 / kDecodeBlocks / decode_threads(tokens) / 8 * 8;
-        const int multiplying = 128 * kDecodeWarpgroups;
-        EXPECT_EQ(decode_threads(tokens) % 128, 0);
-        EXPECT_LE(multiplying * registers +
-                      (decode_threads(tokens) - multiplying) * kDecodeProducerRegisters,
-                  decode_threads(tokens) * start);
+      EXPECT_LE(bytes + kDecodeBarrierBytes, decode_shared_bytes(tokens));
+      // 1 KB of each block is the system's.
+      EXPECT_LE(decode_blocks(tokens) * (decode_shared_bytes(tokens) + 1024), 228 * 1024);
+      // What the multiplying warps take, the others give.
+      if (const int registers = decode_consumer_registers(tokens); registers != 0) {
+        const int threads = decode_threads(tokens), multiplying = 128 * decode_warpgroups(tokens);
+        const int start = 65536 / decode_blocks(tokens) / threads / 8 * 8;
+        EXPECT_EQ(threads % 128, 0);
+        EXPECT_LE(multiplying * registers + (threads - multiplying) * kDecodeProducerRegisters,
+                  threads * start);
       }
     }
     EXPECT_GE(prefill_stages(kind), 3);
