@@ -1,21 +1,21 @@
 // Few tokens (up to 64): the weights' stream is all that costs, so everything serves it.
 //
 // One block a multiprocessor. Producer warps keep its shared memory full of bulk copies in flight;
-// warpgroups unpack units of 64 features by a slab into A fragments and multiply them with the tokens'
-// slab, which is the N side of wgmma. A group's sum is promoted to fp32 before the next is begun: the
-// tensor cores keep about 14 bits while they add.
+// warpgroups unpack units of 64 features by a slab into A fragments and multiply them with the
+// tokens' slab, which is the N side of wgmma. A group's sum is promoted to fp32 before the next is
+// begun: the tensor cores keep about 14 bits while they add.
 //
 // The blocks share the units evenly, in one line along k and then n (stream-K). A tile whose slabs
 // lie in several blocks is finished by the last of these, which adds the sums of those before it in
 // the order of k: the same bits however the blocks run. It waits only for blocks of lower numbers,
-// which are dispatched before it, so the wait ends. Nobody stands still for that: a block begins with
-// what others wait for, a warp of its own announces it (a fence and an atomic, 1.5 us on an H200 that
-// the multiplying warps spent waiting before), and what a block finishes for others comes before its
-// last own tile.
+// which are dispatched before it, so the wait ends. Nobody stands still for that: a block begins
+// with what others wait for, a warp of its own announces it (a fence and an atomic, 1.5 us on an
+// H200 that the multiplying warps spent waiting before), and what a block finishes for others comes
+// before its last own tile.
 //
 // The next kernel is let in at once: its blocks take the other half of each multiprocessor and fill
-// their stages with weights, which depend on nothing, while this one still runs, so that memory does
-// not idle between kernels. Everything else waits until all kernels before have ended.
+// their stages with weights, which depend on nothing, while this one still runs, so that memory
+// does not idle between kernels. Everything else waits until all kernels before have ended.
 #include "kernels/sm90/output.cuh"
 #include "kernels/sm90/ptx.cuh"
 #include "kernels/sm90/weights.cuh"
@@ -201,10 +201,10 @@ struct Decode {
         warpgroup_arrive();
 #pragma unroll
         for (int s = 0; s < steps; ++s) {
-          Wgmma<kPassTokens>::run(sum, f.a[part * steps + s],
-                                  descriptor + pass * kPassDescriptorStep +
-                                      (part * steps + s) * kDescriptorStep,
-                                  s != 0);
+          Wgmma<kPassTokens>::run(
+              sum, f.a[part * steps + s],
+              descriptor + pass * kPassDescriptorStep + (part * steps + s) * kDescriptorStep,
+              s != 0);
         }
         warpgroup_commit();
         warpgroup_wait<0>();
@@ -233,9 +233,11 @@ struct Decode {
     }
   }
 
-  // Where a block leaves sums of a unit: for another block, or for itself until it finishes the tile.
+  // Where a block leaves sums of a unit: for another block, or for itself until it finishes the
+  // tile.
   static __device__ float* slot(const GemmParams& p, int block, bool own, int unit) {
-    return p.partials + ((static_cast<int64_t>(block) * 2 + own) * kTileUnits + unit) * (kSums * 128);
+    return p.partials +
+           ((static_cast<int64_t>(block) * 2 + own) * kTileUnits + unit) * (kSums * 128);
   }
 
   static __device__ __forceinline__ void leave(float* to, int thread, const float (&total)[kSums]) {
@@ -281,7 +283,8 @@ struct Decode {
     }
   }
 
-  // Adds the sums of the warpgroups that took turns at a tile, in their order, in the first of them.
+  // Adds the sums of the warpgroups that took turns at a tile, in their order, in the first of
+  // them.
   static __device__ __forceinline__ void gather(float* exchange, int turn, int unit, int thread,
                                                 float (&total)[kSums]) {
     if constexpr (kTurns > 1) {
@@ -392,10 +395,10 @@ struct Decode {
 
 }  // namespace
 
-#define RADIANCE_DECODE(name, kind, tokens)                                    \
-  extern "C" __global__ void __launch_bounds__(decode_threads(tokens), decode_blocks(tokens)) name(        \
-      const __grid_constant__ TensorMap x_map, const __grid_constant__ GemmParams p) { \
-    Decode<kind, tokens>::run(x_map, p);                                       \
+#define RADIANCE_DECODE(name, kind, tokens)                                                   \
+  extern "C" __global__ void __launch_bounds__(decode_threads(tokens), decode_blocks(tokens)) \
+      name(const __grid_constant__ TensorMap x_map, const __grid_constant__ GemmParams p) {   \
+    Decode<kind, tokens>::run(x_map, p);                                                      \
   }
 
 RADIANCE_DECODE(decode_slab_8, ScaleKind::kSlab, 8)

@@ -22,6 +22,17 @@ __device__ __forceinline__ uint16_t to_f16(float x) {
   return bits;
 }
 
+// Two of them as type (bf16 or fp16), the first in the lower half.
+__device__ __forceinline__ uint32_t to_pair(int type, float first, float second) {
+  uint32_t pair;
+  if (type == kBf16) {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  } else {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  }
+  return pair;
+}
+
 __device__ __forceinline__ float load_element(const void* data, int type, int64_t i) {
   if (type == kF32) return static_cast<const float*>(data)[i];
   const uint16_t bits = static_cast<const uint16_t*>(data)[i];

@@ -21,6 +21,17 @@ struct Choice {
 // The configuration called `config`, or the planned one if null. Throws Error if it is not legal.
 Choice choose(const WeightShape& shape, int64_t m, int multiprocessors, const char* config);
 
+// How prefill's tiles of `slabs` slabs are spread over blocks: the first `shared_tiles` of them by
+// stream-K, the others whole.
+struct PrefillGrid {
+  int blocks;
+  int shared_tiles;
+};
+// Tiles of tokens whose activations, k bytes a token, stay in the second level cache.
+int prefill_band(int64_t k, int tokens);
+
+PrefillGrid prefill_grid(int64_t m, int64_t tiles, int64_t slabs, int multiprocessors);
+
 // The decode kernel's tile for m tokens at most 64.
 int decode_tokens(int64_t m);
 
