@@ -255,6 +255,10 @@ class Sm90Backend final : public Backend {
 
   // xq as a matrix of bytes, boxes of `tokens` rows by a slab, swizzled by 128 bytes; zero outside.
   static cuda::TensorMap tensor_map(const uint8_t* xq, int64_t m, int64_t k, int tokens) {
+    if (reinterpret_cast<uintptr_t>(xq) % 16 != 0) {
+      throw Error(RADIANCE_INVALID_ARGUMENT,
+                  "xq is not aligned to 16 bytes, which the tensor core kernels need");
+    }
     constexpr int kUint8 = 0, kNoInterleave = 0, kSwizzle128 = 3, kPromote256 = 3, kZeroFill = 0;
     cuda::TensorMap map;
     const uint64_t extents[2] = {static_cast<uint64_t>(k), static_cast<uint64_t>(m)};
@@ -264,7 +268,7 @@ class Sm90Backend final : public Backend {
     cuda::check(cuda::driver().tensor_map_encode(&map, kUint8, 2, const_cast<uint8_t*>(xq), extents,
                                                  strides, box, steps, kNoInterleave, kSwizzle128,
                                                  kPromote256, kZeroFill),
-                "describing the activations (xq must be aligned to 16 bytes)");
+                "describing the activations");
     return map;
   }
 
