@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+
+#include "lab/bench.hpp"
 #include "lab/rivals.hpp"
 #include "radiance/error.hpp"
 #if __has_include(<cublasLt.h>)
@@ -44,6 +48,45 @@ TEST(CublasLt, RivalsNeedACudaDevice) {
   const Error error = error_of([&] { RivalLibrary{engine}; });
   EXPECT_EQ(error.status(), RADIANCE_INVALID_ARGUMENT);
   EXPECT_THAT(error.what(), HasSubstr("need --device cuda:N, not cpu:portable"));
+}
+
+// On a GPU: both rivals in the loop of both scopes, and times that arithmetic alone bounds.
+TEST(CublasLt, RivalsAreTimedBesideOurs) {
+  std::unique_ptr<Engine> engine;
+  try {
+    engine = std::make_unique<Engine>("cuda:0");
+    cublaslt::load();
+  } catch (const Error& error) {
+    GTEST_SKIP() << "needs a Hopper GPU and cuBLASLt: " << error.what();
+  }
+  BenchOptions options;
+  options.shapes = {bench_shape("2048x1024")};
+  options.rows = {3, 128};
+  options.formats = {RADIANCE_AUTOROUND_INT4};
+  options.scopes = {Scope::kGemm, Scope::kOp};
+  options.limits.samples = 5;
+  options.rivals = true;
+  const std::vector<BenchRow> rows = run_bench(*engine, options, {});
+  ASSERT_EQ(rows.size(), 4U);
+  for (const BenchRow& row : rows) {
+    EXPECT_TRUE(row.replayed);
+    EXPECT_EQ(row.samples, 5);
+    EXPECT_GT(row.us, 0.5);
+    EXPECT_LT(row.us, 500);
+    ASSERT_EQ(row.rivals.size(), 2U);
+    EXPECT_EQ(row.rivals[0].name, "cuBLASLt fp8");
+    EXPECT_EQ(row.rivals[1].name, "cuBLASLt bf16");
+    for (const RivalResult& rival : row.rivals) {
+      EXPECT_GT(rival.us, 0.5);
+      EXPECT_LT(rival.us, 500);
+      EXPECT_GE(rival.candidates, 1);
+      EXPECT_GE(rival.rows, row.m);
+      EXPECT_NEAR(rival.ratio, row.us / rival.us, 0.3 * rival.ratio);
+    }
+  }
+  EXPECT_EQ(rows[0].scope, Scope::kGemm);
+  EXPECT_EQ(rows[1].scope, Scope::kOp);
+  EXPECT_EQ(rows[1].m, 3) << "both scopes are timed in one loop";
 }
 
 // The values are facts of the header; where it is at hand, compare.
