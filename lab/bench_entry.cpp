@@ -76,6 +76,7 @@ BenchEntry::BenchEntry(const Engine& engine, const BenchOptions& options, PeakGu
 
 Contestant BenchEntry::contestant() {
   Contestant result;
+  result.name = fmt::format("{} {} of {} rows", config, scope_name(scope), calls.m());
   result.call = [this](StreamHandle stream) {
     ForwardCall call = calls.next();
     call.gemm.stream = stream;

@@ -15,6 +15,7 @@ enum class Scope { kGemm, kOp };  // the product alone, or with the quantization
 
 // One thing that is timed. What it works on it has in copies that take turns.
 struct Contestant {
+  std::string name;                        // for errors
   std::function<void(StreamHandle)> call;  // one call, on the next copy
   std::function<void(StreamHandle)> read;  // a streaming read of the next copy; empty: no probe
   int copies = 0;

@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <string>
+
+#include "radiance/error.hpp"
 
 namespace radiance::lab {
 
@@ -79,6 +82,16 @@ Repeated sample_of(Device& device, Timeline& timeline, const Work& work, int cop
   return repeat(device, work, replayed_calls(us, copies, turn));
 }
 
+// Runs work on behalf of a contestant: an error of the device says whose it is.
+template <typename Working>
+auto named(const Contestant& contestant, const Working& working) {
+  try {
+    return working();
+  } catch (const Error& error) {
+    throw Error(error.status(), contestant.name + ": " + error.what());
+  }
+}
+
 struct Graphs {
   Repeated calls, reads;  // reads: none without a probe
 };
@@ -112,10 +125,11 @@ std::optional<Measurement> measure_replayed(Device& device,
   result.contestants.resize(contestants.size());
   for (size_t i = 0; i < contestants.size(); ++i) {
     const Contestant& contestant = contestants[i];
-    graphs[i].calls = sample_of(device, timeline, contestant.call, contestant.copies, false);
-    if (contestant.read) {
+    named(contestant, [&] {
+      graphs[i].calls = sample_of(device, timeline, contestant.call, contestant.copies, false);
+      if (!contestant.read) return;
       graphs[i].reads = sample_of(device, timeline, contestant.read, contestant.copies, true);
-    }
+    });
     result.contestants[i].calls_per_sample = graphs[i].calls.count;
   }
 

@@ -123,14 +123,14 @@ RivalProduct::RivalProduct(RivalWeights& weights, int64_t m) : weights_(&weights
       const int64_t padded = (m + kGranule - 1) / kGranule * kGranule;
       release();
       if (padded == m || !describe(padded)) {
-        throw Error(RADIANCE_UNSUPPORTED, fmt::format("{} has no algorithm for {} rows of {}x{}",
-                                                      name(), m, weights.n(), weights.k()));
+        throw Error(RADIANCE_UNSUPPORTED,
+                    fmt::format("no algorithm for {}x{}", weights.n(), weights.k()));
       }
     }
     choose();
-  } catch (...) {
+  } catch (const Error& error) {
     release();
-    throw;
+    throw Error(error.status(), fmt::format("{} of {} rows: {}", name(), m, error.what()));
   }
 }
 
@@ -201,7 +201,10 @@ void RivalProduct::choose() {
   double best = std::numeric_limits<double>::infinity();
   for (const cublaslt::Candidate& candidate : named_) {
     if (candidate.state != 0) continue;
-    if (multiply(candidate.algorithm, nullptr) != 0) continue;
+    const cublaslt::Status status = multiply(candidate.algorithm, nullptr);
+    // Replays are on another stream, and the workspace holds counters of a split K.
+    device.synchronize(nullptr);
+    if (status != 0) continue;
     const double us = replayed_us(device, [&](StreamHandle stream) {
       cublaslt::check(weights_->library().functions(), multiply(candidate.algorithm, stream),
                       "multiplying");
@@ -212,14 +215,14 @@ void RivalProduct::choose() {
     chosen_ = candidate.algorithm;
   }
   if (candidates_ == 0) {
-    throw Error(RADIANCE_UNSUPPORTED,
-                fmt::format("none of the {} algorithms that {} names for {} rows of {}x{} runs",
-                            named_.size(), name(), rows_, weights_->n(), weights_->k()));
+    throw Error(RADIANCE_UNSUPPORTED, fmt::format("none of the {} algorithms named for {}x{} runs",
+                                                  named_.size(), weights_->n(), weights_->k()));
   }
 }
 
 Contestant RivalProduct::contestant() {
   Contestant result;
+  result.name = fmt::format("{} of {} rows", name(), rows_);
   result.call = [this](StreamHandle stream) {
     cublaslt::check(weights_->library().functions(), multiply(chosen_, stream), "multiplying");
   };

@@ -48,6 +48,7 @@ class CallRotation {
   CallRotation(const Engine& engine, const Linear& linear, const HostRows& rows, int64_t m,
                radiance_dtype y_dtype, const char* config);
 
+  int64_t m() const { return calls_.front().gemm.m; }
   // The next call, its x and xq filled. `config` is borrowed.
   const ForwardCall& next() { return calls_[next_ = (next_ + 1) % calls_.size()]; }
 

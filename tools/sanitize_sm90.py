@@ -81,7 +81,7 @@ def add_block(groups, block):
 
 def run_tool(options, tool, folder):
     report = folder / f"{tool}.json"
-    command = [options.sanitizer, "--tool", tool, "--print-limit", "10000"]
+    command = [options.sanitizer, "--tool", tool, "--print-limit", "1000", "--show-backtrace", "no"]
     if tool == "racecheck":
         command += ["--racecheck-report", "all"]
     command += [options.radiance, "gate", "--device", "cuda:0", "--suite", options.suites, "--json",
