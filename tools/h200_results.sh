@@ -49,6 +49,6 @@ if [ "$what" != check ]; then
 fi
 if [ "$what" != bench ]; then
   run "$radiance" gate --device cuda:0 --json "$folder/h200-gate.json"
-  run python3 "$here/sanitize_sm90.py" --radiance "$lines" --seconds 40 --json "$folder/h200-sanitizer.json"
+  run python3 "$here/sanitize_sm90.py" --radiance "$lines" --seconds 30 --json "$folder/h200-sanitizer.json"
 fi
 exit $status
