@@ -271,9 +271,13 @@ class Sm90Backend final : public Backend {
 
   // xq as a matrix of bytes, boxes of `tokens` rows by a slab; zero outside.
   static cuda::TensorMap tensor_map(const uint8_t* xq, int64_t m, int64_t k, int tokens) {
+    if (reinterpret_cast<uintptr_t>(xq) % 16 != 0) {
+      throw Error(RADIANCE_INVALID_ARGUMENT,
+                  "xq is not aligned to 16 bytes, which the tensor core kernels need");
+    }
     constexpr int kUint8 = 0;
     return matrix_map(kUint8, xq, m, k, k, {sm90::kSlabK, static_cast<uint32_t>(tokens)},
-                      "describing the activations (xq must be aligned to 16 bytes)");
+                      "describing the activations");
   }
 
   // y for copies of 64 features by 128 tokens; false if its type or alignment has none.
