@@ -170,11 +170,10 @@ class Sm90Backend final : public Backend {
  private:
   int units() const { return device_.info().units; }
 
-  // Counters come first: whatever m a call has, they lie in the same place and stay zero.
+  // Counters come first: whatever weight and m a call has, they lie in the same place and stay zero.
   Workspace lay_out(const WeightShape& shape, int64_t m) const {
     Workspace w;
-    const int64_t units64 = round_up(shape.n, 4 * sm90::kTileN) / sm90::kTileN;
-    w.partials = round_up(units64 * 4, 256);
+    w.partials = w.counters + sm90::kCounterBytes;
     const int tokens = sm90::decode_tokens(std::min<int64_t>(m, 64));
     const int64_t slot = tokens * sm90::decode_tile_units(tokens) * sm90::kTileN * 4;
     w.scales = w.partials + 2 * units() * slot;

@@ -7,6 +7,11 @@ namespace {
 
 constexpr int kDecodeTokens[] = {8, 16, 32, 64};
 
+bool has_counters(const WeightShape& shape) {
+  constexpr int64_t kTile = 4 * kTileN;  // decode's largest
+  return (shape.n + kTile - 1) / kTile * 4 * 4 <= kCounterBytes;
+}
+
 std::string decode_name(int tokens) { return "decode/t" + std::to_string(tokens); }
 
 }  // namespace
@@ -27,7 +32,7 @@ std::vector<Plan> plans(const WeightShape& shape, int64_t m, int multiprocessors
   }
   const Plan prefill = {"prefill/t128", size + ": 256x128 tiles on " +
                                             std::to_string(multiprocessors) + " multiprocessors"};
-  if (m > 64) return {prefill};
+  if (m > 64 || !has_counters(shape)) return {prefill};
   return {
       {decode_name(decode_tokens(m)), size + ": the weights' stream is the cost, stream-K over " +
                                           std::to_string(multiprocessors) + " multiprocessors"},
