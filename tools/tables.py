@@ -385,8 +385,12 @@ def speed_table(report, rows):
         lines.append([name] + [f"{rate_text(mine[measure]['tokens_per_second'])} "
                                f"({ratio_text(mine[measure]['ours_over_theirs'])})" for measure in measures])
     how = "torch.compile" if report["compiled"] else "without torch.compile"
-    return markdown(columns, lines) + ["", f"Medians of {report['rounds']} rounds, {how}, {report['threads']} threads. "
-                                       f"{serving_note(report)}"]
+    others = [row for row in rows if row["contestant"] != rows[0]["contestant"]]
+    widest = max((row["ratio_quartiles"][1] - row["ratio_quartiles"][0]) / row["ours_over_theirs"] for row in others)
+    kernels = ", ".join(f"{name}: {kernel}" for name, kernel in report["kernels"].items() if kernel and kernel != "radiance")
+    return markdown(columns, lines) + ["", f"Medians of {report['rounds']} rounds, {how}, {report['threads']} threads; "
+                                       f"interquartile range of a cell's samples up to {percent_text(max(row['spread'] for row in rows))}, "
+                                       f"of its ratios up to {percent_text(widest)}. {kernels}. {serving_note(report)}"]
 
 
 def overhead_table(report, rows):

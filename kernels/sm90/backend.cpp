@@ -174,12 +174,10 @@ class Sm90Backend final : public Backend {
  private:
   int units() const { return device_.info().units; }
 
-  // Counters come first: whatever m a call has, they lie in the same place and stay zero.
+  // Counters come first: whatever weight and m a call has, they lie in the same place and stay zero.
   Workspace lay_out(const WeightShape& shape, int64_t m) const {
     Workspace w;
-    const int64_t units64 = round_up(shape.n, 4 * sm90::kTileN) / sm90::kTileN;
-    // Decode: one a unit of 64 features; prefill: two a tile of the first, at most two, rounds.
-    w.partials = round_up(std::max<int64_t>(units64, 4 * units()) * 4, 256);
+    w.partials = w.counters + sm90::kCounterBytes;
     const int tokens = sm90::decode_tokens(std::min<int64_t>(m, 64));
     const int64_t slot = tokens * sm90::decode_tile_units(tokens) * sm90::kTileN * 4;
     const int64_t tile = int64_t{4} * (m > 128 ? 256 : 128) * sm90::kPrefillN;

@@ -21,6 +21,12 @@ std::array<int, 2> prefill_order(const WeightShape& shape, int64_t m, int multip
 }
 
 std::string prefill_name(int tokens) { return "prefill/t" + std::to_string(tokens); }
+
+bool has_counters(const WeightShape& shape) {
+  constexpr int64_t kTile = 4 * kTileN;  // decode's largest
+  return (shape.n + kTile - 1) / kTile * 4 * 4 <= kCounterBytes;
+}
+
 std::string decode_name(int tokens) { return "decode/t" + std::to_string(tokens); }
 
 }  // namespace
@@ -40,7 +46,7 @@ std::vector<Plan> plans(const WeightShape& shape, int64_t m, int multiprocessors
                             " or k does not fit the tensor core tiles"}};
   }
   std::vector<Plan> all;
-  if (m <= 64) {
+  if (m <= 64 && has_counters(shape)) {
     all.push_back(
         {decode_name(decode_tokens(m)), size + ": the weights' stream is the cost, stream-K over " +
                                             std::to_string(multiprocessors) + " multiprocessors"});

@@ -35,4 +35,10 @@ PrefillGrid prefill_grid(int64_t m, int64_t tiles, int64_t slabs, int multiproce
 // The decode kernel's tile for m tokens at most 64.
 int decode_tokens(int64_t m);
 
+// Bytes of a workspace that hold decode's counters, one for 64 features: as many for weights of
+// every shape, because the layers of a model share a workspace, and where one counts another must
+// leave nothing (a block then waited for ever). Weights of more features than that, a million, take
+// prefill.
+constexpr int64_t kCounterBytes = int64_t{64} << 10;
+
 }  // namespace radiance::sm90

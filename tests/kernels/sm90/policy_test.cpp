@@ -19,6 +19,14 @@ TEST(Sm90Policy, TokensChooseTheTile) {
   EXPECT_EQ(plans({RADIANCE_AUTOROUND_INT4, 64, 120, 40}, 3, 132).front().config, "general");
 }
 
+TEST(Sm90Policy, FeaturesWithoutCountersTakePrefill) {
+  EXPECT_EQ(plans({RADIANCE_AUTOROUND_INT4, 1 << 20, 512, 128}, 1, 132).front().config,
+            "decode/t8");
+  const auto more = plans({RADIANCE_AUTOROUND_INT4, (1 << 20) + 8, 512, 128}, 1, 132);
+  ASSERT_EQ(more.size(), 1U);
+  EXPECT_EQ(more.front().config, "prefill/t128");
+}
+
 TEST(Sm90Policy, ThePlanIsWhatRuns) {
   for (const int64_t group : {64, 40}) {
     const WeightShape shape{RADIANCE_AUTOROUND_INT4, 64, 320, group};
