@@ -8,7 +8,7 @@
 #include "kernels/cpu/layout.hpp"
 #include "kernels/cpu/pack.hpp"
 #include "kernels/cpu/policy.hpp"
-#include "kernels/cpu/row_digits.hpp"
+#include "kernels/cpu/row_integers.hpp"
 #include "runtime/cpu_device.hpp"
 
 namespace radiance {
@@ -35,7 +35,7 @@ int64_t row_stride(RowForm form, const WeightShape& shape) {
   const int64_t bytes =
       round_up(form == RowForm::kBf16  ? padded * 2
                : form == RowForm::kF32 ? padded * 4
-                                       : cpu::digit_row_bytes(shape.k, shape.group),
+                                       : cpu::integer_row_bytes(shape.k, shape.group),
                kAlignment);
   return bytes % 4096 == 0 ? bytes + kAlignment : bytes;
 }
