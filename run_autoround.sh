@@ -167,6 +167,14 @@ if [[ $device == cpu && $venv == "$root/.venv-serve" ]]; then "$root/tools/serve
 if ! $speculates; then exec env ${environment[@]+"${environment[@]}"} "${command[@]}"; fi
 env ${environment[@]+"${environment[@]}"} "${command[@]}" &
 server=$!
-trap 'kill "$server" 2> /dev/null; wait "$server"' EXIT INT TERM
-"$python" "$root/tools/serve/accepted_tokens.py" --url "http://$host:$port" --pid "$server"
-wait "$server"
+"$python" "$root/tools/serve/accepted_tokens.py" --url "http://$host:$port" --pid "$server" &
+watcher=$!
+# Both run in the background: a shell that waits for a command in the foreground would keep a signal until that ends.
+trap 'kill -TERM "$server" 2> /dev/null || true' INT TERM
+status=0
+while kill -0 "$server" 2> /dev/null; do
+  status=0
+  wait "$server" || status=$?
+done
+kill "$watcher" 2> /dev/null || true
+exit "$status"

@@ -13,6 +13,8 @@ namespace radiance::cli {
 
 namespace {
 
+constexpr int64_t kBetween[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192};
+
 int64_t parse_count(const std::string& option, const std::string& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -29,7 +31,9 @@ void add_bench_options(CLI::App& app, BenchCommandOptions& options) {
   add_common_options(app, options.common, true);
   app.add_option("--shapes", options.shapes, "gate_up, down, out or NxK, separated by commas")
       ->capture_default_str();
-  app.add_option("--m", options.rows, "numbers of rows, separated by commas")
+  app.add_option("--m", options.rows,
+                 "numbers of rows, separated by commas; \"between\" stands for the powers of two "
+                 "and the midpoints below 256")
       ->capture_default_str();
   app.add_option("--scope", options.scope,
                  "gemm: the product; op: with the quantization of the activations; both")
@@ -38,7 +42,7 @@ void add_bench_options(CLI::App& app, BenchCommandOptions& options) {
   app.add_option("--group", options.group, "consecutive k with one scale of the int4 weights")
       ->capture_default_str();
   app.add_option("--copies", options.copies,
-                 "copies of each weight to rotate over; auto: past twice the last-level cache")
+                 "copies of each weight to rotate over; auto: past the last-level cache")
       ->capture_default_str();
   app.add_option("--samples", options.samples, "samples that must count, a row")
       ->capture_default_str()
@@ -57,7 +61,11 @@ lab::BenchOptions to_bench_options(const BenchCommandOptions& options) {
     bench.shapes.push_back(lab::bench_shape(shape));
   }
   for (const std::string& rows : split_list("--m", options.rows)) {
-    bench.rows.push_back(parse_count("--m", rows));
+    if (rows == "between") {
+      bench.rows.insert(bench.rows.end(), std::begin(kBetween), std::end(kBetween));
+    } else {
+      bench.rows.push_back(parse_count("--m", rows));
+    }
   }
   if (options.format != "mxfp4") bench.formats.push_back(RADIANCE_AUTOROUND_INT4);
   if (options.format != "autoround") bench.formats.push_back(RADIANCE_MXFP4);
@@ -67,6 +75,7 @@ lab::BenchOptions to_bench_options(const BenchCommandOptions& options) {
     bench.copies = static_cast<int>(parse_count("--copies", options.copies));
   }
   bench.config = options.config;
+  bench.rivals = options.rivals;
   bench.group = options.group;
   bench.limits.samples = options.samples;
   bench.limits.seconds = options.row_seconds;
@@ -132,7 +141,8 @@ void print_bench_notes(const std::vector<lab::BenchRow>& rows) {
     discarded += row.discarded;
     incomplete += row.samples < lab::SamplingLimits::kFewest;
   }
-  fmt::print("medians; spread: interquartile range over median; GB/s: packed weight bytes\n");
+  fmt::print("medians{}; spread: interquartile range over median; GB/s: packed weight bytes\n",
+             !rows.empty() && rows.front().replayed ? " of replayed graphs" : "");
   // The last row of an instruction knows most of its peak.
   std::map<std::string, const lab::BenchRow*> peaks;
   for (const lab::BenchRow& row : rows) peaks[row.peak_instruction] = &row;

@@ -20,6 +20,7 @@ struct BenchCommandOptions {
   int64_t group = 128;
   int samples = 15;
   double row_seconds = 20;
+  bool rivals = false, verbose = false;  // bench alone
 };
 
 // Adds what both have: shapes, rows, scope, copies, group, samples.

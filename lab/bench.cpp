@@ -10,6 +10,7 @@
 
 #include "lab/bench_entry.hpp"
 #include "lab/elements.hpp"
+#include "lab/rivals.hpp"
 #include "lab/statistics.hpp"
 #include "radiance/error.hpp"
 
@@ -55,25 +56,86 @@ Roofline BenchRow::roof() const {
   return roofline(m, shape.n, shape.k, static_cast<double>(packed_bytes), probe_gbps, peak_gmacs);
 }
 
+namespace {
+
+// The rivals of one shape.
+std::vector<std::unique_ptr<RivalWeights>> rival_weights(const RivalLibrary* library,
+                                                         const BenchShape& shape,
+                                                         const HostRows& rows) {
+  std::vector<std::unique_ptr<RivalWeights>> all;
+  if (library == nullptr) return all;
+  for (const RivalKind kind : {RivalKind::kFp8, RivalKind::kBf16}) {
+    all.push_back(std::make_unique<RivalWeights>(*library, kind, shape.n, shape.k, rows));
+  }
+  return all;
+}
+
+RivalResult rival_result(const BenchRow& row, const Samples& ours, const RivalProduct& rival,
+                         const Samples& theirs) {
+  RivalResult result;
+  result.name = rival.name();
+  result.us = median(theirs.us);
+  result.us_spread = spread(theirs.us);
+  result.tflops = row.tflops() * row.us / result.us;
+  result.candidates = rival.candidates();
+  result.rows = rival.rows();
+  const std::vector<double> ratios = ratios_of(ours, theirs);
+  result.ratio = median(ratios);
+  result.ratio_spread = spread(ratios);
+  return result;
+}
+
+// The scopes that are timed together: all where a graph is replayed, for then nothing is lost by it
+// and their difference is of the same moments.
+std::vector<std::vector<Scope>> scopes_together(const Device& device,
+                                                const std::vector<Scope>& scopes) {
+  if (device.captures()) return {scopes};
+  std::vector<std::vector<Scope>> alone;
+  for (const Scope scope : scopes) alone.push_back({scope});
+  return alone;
+}
+
+}  // namespace
+
 std::vector<BenchRow> run_bench(const Engine& engine, const BenchOptions& options,
                                 const BenchEvents& events) {
   std::vector<BenchRow> rows;
+  std::unique_ptr<RivalLibrary> library;
+  if (options.rivals) library = std::make_unique<RivalLibrary>(engine);
   PeakGuards guards = bench_guards(engine);
   for (const BenchShape& shape : options.shapes) {
     const HostRows x = bench_rows(options, shape.k);
+    const auto others = rival_weights(library.get(), shape, x);
     for (const radiance_format format : options.formats) {
       if (events.on_progress) {
         events.on_progress(fmt::format("{} {}", shape.name, format_name(format)));
       }
       const auto weights = bench_weights(engine, options, format, shape);
-      for (const Scope scope : options.scopes) {
+      for (const std::vector<Scope>& scopes : scopes_together(engine.device(), options.scopes)) {
         for (const int64_t m : options.rows) {
-          BenchEntry entry(engine, options, guards, *weights, x, m, scope, options.config);
-          const Measurement measurement =
-              measure_interleaved(engine, {entry.contestant()}, options.limits);
-          rows.push_back(
-              bench_row(engine, shape, m, entry, measurement, measurement.contestants[0]));
-          if (events.on_row) events.on_row(rows.back());
+          std::vector<std::unique_ptr<BenchEntry>> entries;
+          std::vector<std::unique_ptr<RivalProduct>> rivals;
+          std::vector<Contestant> in_turn;
+          for (const Scope scope : scopes) {
+            entries.push_back(std::make_unique<BenchEntry>(engine, options, guards, *weights, x, m,
+                                                           scope, options.config));
+            in_turn.push_back(entries.back()->contestant());
+          }
+          for (const auto& other : others) {
+            rivals.push_back(std::make_unique<RivalProduct>(*other, m));
+            in_turn.push_back(rivals.back()->contestant());
+          }
+          const Measurement measurement = measure_interleaved(engine, in_turn, options.limits);
+          for (size_t i = 0; i < entries.size(); ++i) {
+            const Samples& ours = measurement.contestants[i];
+            BenchRow row = bench_row(engine, shape, m, *entries[i], measurement, ours);
+            for (size_t r = 0; r < rivals.size(); ++r) {
+              const Samples& theirs = measurement.contestants[entries.size() + r];
+              row.rivals.push_back(rival_result(row, ours, *rivals[r], theirs));
+            }
+            rows.push_back(std::move(row));
+            if (events.on_row) events.on_row(rows.back());
+          }
         }
       }
     }
@@ -124,6 +186,7 @@ nlohmann::json to_json(const std::vector<BenchRow>& rows) {
                             {"samples", row.samples},
                             {"discarded", row.discarded},
                             {"calls_per_sample", row.calls_per_sample},
+                            {"replayed", row.replayed},
                             {"working_set_bytes", row.working_set_bytes},
                             {"packed_bytes", row.packed_bytes},
                             {"bits_per_weight", row.bits_per_weight()},
@@ -147,6 +210,16 @@ nlohmann::json to_json(const std::vector<BenchRow>& rows) {
       entry["ratio_spread"] = row.ratio_spread;
     }
     if (!row.ratio_to.empty()) entry["ratio_to"] = row.ratio_to;
+    for (const RivalResult& rival : row.rivals) {
+      entry["rivals"].push_back({{"name", rival.name},
+                                 {"us", rival.us},
+                                 {"us_spread", rival.us_spread},
+                                 {"tflops", rival.tflops},
+                                 {"candidates", rival.candidates},
+                                 {"rows", rival.rows},
+                                 {"ratio", rival.ratio},
+                                 {"ratio_spread", rival.ratio_spread}});
+    }
     array.push_back(std::move(entry));
   }
   return {{"rows", std::move(array)}};

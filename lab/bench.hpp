@@ -31,7 +31,19 @@ struct BenchOptions {
   int copies = 0;       // of each weight; 0 = past twice the last-level cache
   std::string config;   // a configuration's name or its beginning; "" = the policy's
   radiance_dtype y_dtype = RADIANCE_BF16;
+  bool rivals = false;  // bench: time cuBLASLt's products in the same loop
   SamplingLimits limits;
+};
+
+// A rival's product of the same shape and rows, timed in the row's loop.
+struct RivalResult {
+  std::string name;
+  double us = 0, us_spread = 0;
+  double tflops = 0;
+  int candidates = 0;  // algorithms that it was the fastest of
+  int64_t rows = 0;    // M, or what it was padded to
+  // The row's us over the rival's of the same round, the median.
+  double ratio = 0, ratio_spread = 0;
 };
 
 struct BenchRow {
@@ -42,6 +54,7 @@ struct BenchRow {
   Scope scope = Scope::kGemm;
   int threads = 0;
   int samples = 0, discarded = 0, calls_per_sample = 0;
+  bool replayed = false;  // a recorded graph was timed, without launches from the host
   size_t working_set_bytes = 0, packed_bytes = 0;
   // Medians over the samples; NaN without any. Spreads are interquartile range over median.
   double us = 0, us_spread = 0;
@@ -56,6 +69,7 @@ struct BenchRow {
   // What one call did, from a device that counts (then nothing above is timed); else null.
   nlohmann::json counters;
   std::string ratio_to;
+  std::vector<RivalResult> rivals;
 
   double fraction() const { return gbps / probe_gbps; }
   double tflops() const;
@@ -71,7 +85,8 @@ struct BenchEvents {
   std::function<void(const std::string&)> on_progress;
 };
 
-// A row for each format, shape, number of rows and scope.
+// A row for each format, shape, number of rows and scope; where work is replayed, both scopes are
+// timed in one loop. Throws Error if there are to be rivals and cannot be.
 std::vector<BenchRow> run_bench(const Engine& engine, const BenchOptions& options,
                                 const BenchEvents& events);
 

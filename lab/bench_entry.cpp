@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "lab/call_counters.hpp"
@@ -48,19 +49,52 @@ PeakGuards bench_guards(const Engine& engine) { return {engine.backend(), !count
 
 HostRows bench_rows(const BenchOptions& options, int64_t k) {
   Random random(derived_seed(options.seed, "bench rows"));
-  return plain_rows(random, RADIANCE_BF16,
-                    *std::max_element(options.rows.begin(), options.rows.end()), k);
+  constexpr int64_t kDrawn = 512;
+  const int64_t m = *std::max_element(options.rows.begin(), options.rows.end());
+  HostRows rows = plain_rows(random, RADIANCE_BF16, std::min(m, kDrawn), k);
+  // More are the same again: drawing them would take longer than timing them.
+  const size_t row_bytes = rows.data.size() / static_cast<size_t>(rows.m);
+  const size_t drawn = rows.data.size();
+  rows.data.resize(static_cast<size_t>(m) * row_bytes);
+  for (size_t at = drawn; at < rows.data.size(); at += drawn) {
+    std::memcpy(&rows.data[at], rows.data.data(), std::min(drawn, rows.data.size() - at));
+  }
+  rows.m = m;
+  return rows;
 }
 
 BenchEntry::BenchEntry(const Engine& engine, const BenchOptions& options, PeakGuards& guards,
                        WeightRotation& weight_rotation, const HostRows& rows, int64_t m,
                        Scope call_scope, const std::string& wanted_config)
-    : weights(&weight_rotation),
+    : backend(&engine.backend()),
+      weights(&weight_rotation),
       config(resolve_config(engine, weights->shape(), m, wanted_config)),
       calls(engine, weights->front(), rows, m, options.y_dtype,
             wanted_config.empty() ? nullptr : config.c_str()),
       scope(call_scope),
       guard(&guards.of(config)) {}
+
+Contestant BenchEntry::contestant() {
+  Contestant result;
+  result.name = fmt::format("{} {} of {} rows", config, scope_name(scope), calls.m());
+  result.call = [this](StreamHandle stream) {
+    ForwardCall call = calls.next();
+    call.gemm.stream = stream;
+    const Linear& linear = weights->next_linear();
+    if (scope == Scope::kOp) {
+      linear.forward(call);
+    } else {
+      linear.gemm(call.gemm);
+    }
+  };
+  result.read_bytes = weights->packed_bytes() / 64 * 64;
+  result.read = [this, bytes = result.read_bytes](StreamHandle stream) {
+    backend->stream_read(weights->next_buffer().get(), bytes, stream);
+  };
+  result.copies = weights->copies();
+  result.guard = guard;
+  return result;
+}
 
 BenchRow bench_row(const Engine& engine, const BenchShape& shape, int64_t m,
                    const BenchEntry& entry, const Measurement& measurement,
@@ -76,6 +110,7 @@ BenchRow bench_row(const Engine& engine, const BenchShape& shape, int64_t m,
   row.samples = static_cast<int>(samples.us.size());
   row.discarded = measurement.discarded;
   row.calls_per_sample = samples.calls_per_sample;
+  row.replayed = measurement.replayed;
   row.working_set_bytes = entry.weights->working_set_bytes();
   row.packed_bytes = entry.weights->packed_bytes();
   row.us = median(samples.us);
@@ -94,9 +129,14 @@ BenchRow bench_row(const Engine& engine, const BenchShape& shape, int64_t m,
   return row;
 }
 
-void set_ratio(const Samples& a, const Samples& b, BenchRow& row) {
+std::vector<double> ratios_of(const Samples& a, const Samples& b) {
   std::vector<double> ratios(a.us.size());
   for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = a.us[i] / b.us[i];
+  return ratios;
+}
+
+void set_ratio(const Samples& a, const Samples& b, BenchRow& row) {
+  const std::vector<double> ratios = ratios_of(a, b);
   row.ratio = median(ratios);
   row.ratio_spread = spread(ratios);
 }

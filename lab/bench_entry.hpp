@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lab/bench.hpp"
 #include "lab/interleaved.hpp"
@@ -31,8 +32,10 @@ struct BenchEntry {
   BenchEntry(const BenchEntry&) = delete;
   BenchEntry& operator=(const BenchEntry&) = delete;
 
-  Contestant contestant() { return {weights, &calls, scope, guard}; }
+  // Borrows this.
+  Contestant contestant();
 
+  Backend* backend;
   WeightRotation* weights;
   std::string config;
   CallRotation calls;
@@ -42,6 +45,9 @@ struct BenchEntry {
 
 BenchRow bench_row(const Engine& engine, const BenchShape& shape, int64_t m,
                    const BenchEntry& entry, const Measurement& measurement, const Samples& samples);
+
+// a's times over b's, round by round.
+std::vector<double> ratios_of(const Samples& a, const Samples& b);
 
 // The median and the spread of a's times over b's of the same rounds, into `row`.
 void set_ratio(const Samples& a, const Samples& b, BenchRow& row);

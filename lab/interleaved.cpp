@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "lab/preemptions.hpp"
+#include "lab/replayed.hpp"
 
 namespace radiance::lab {
 
@@ -42,16 +43,6 @@ class Stopwatch {
   EventHandle first_, second_;
 };
 
-void call_once(const Contestant& contestant) {
-  const ForwardCall& call = contestant.calls->next();
-  const Linear& linear = contestant.weights->next_linear();
-  if (contestant.scope == Scope::kOp) {
-    linear.forward(call);
-  } else {
-    linear.gemm(call.gemm);
-  }
-}
-
 struct Batch {
   int calls, reads;
 };
@@ -60,7 +51,7 @@ Measurement count_calls(Device& device, const std::vector<Contestant>& contestan
   Measurement result;
   for (const Contestant& contestant : contestants) {
     device.take_counters();
-    call_once(contestant);
+    contestant.call(nullptr);
     device.synchronize(nullptr);
     result.contestants.emplace_back();
     result.contestants.back().calls_per_sample = 1;
@@ -74,17 +65,12 @@ Measurement count_calls(Device& device, const std::vector<Contestant>& contestan
 Measurement measure_interleaved(const Engine& engine, const std::vector<Contestant>& contestants,
                                 const SamplingLimits& limits) {
   if (engine.device().take_counters()) return count_calls(engine.device(), contestants);
+  if (auto replayed = measure_replayed(engine.device(), contestants, limits)) return *replayed;
   Stopwatch stopwatch(engine.device());
-  Backend& backend = engine.backend();
-  auto read_once = [&](const Contestant& contestant) {
-    const Buffer& buffer = contestant.weights->next_buffer();
-    backend.stream_read(buffer.get(), buffer.bytes() / 64 * 64, nullptr);
-  };
   // As many as fill a sample, but never a whole turn: the reads must not meet what the calls read.
   auto batch_of = [&](const Contestant& contestant, double us) {
     const double wanted = std::ceil(kSampleUs / std::max(us, 1e-3));
-    return static_cast<int>(
-        std::clamp<double>(wanted, 1, std::max(1, contestant.weights->copies() / 2)));
+    return static_cast<int>(std::clamp<double>(wanted, 1, std::max(1, contestant.copies / 2)));
   };
 
   Measurement result;
@@ -112,9 +98,9 @@ Measurement measure_interleaved(const Engine& engine, const std::vector<Contesta
   std::vector<Batch> batches;
   for (size_t i = 0; i < contestants.size(); ++i) {
     const Contestant& contestant = contestants[i];
-    call_once(contestant);
-    const double call_us = stopwatch.time_us([&] { call_once(contestant); });
-    const double read_us = stopwatch.time_us([&] { read_once(contestant); });
+    contestant.call(nullptr);
+    const double call_us = stopwatch.time_us([&] { contestant.call(nullptr); });
+    const double read_us = stopwatch.time_us([&] { contestant.read(nullptr); });
     batches.push_back({batch_of(contestant, call_us), batch_of(contestant, read_us)});
     result.contestants[i].calls_per_sample = batches.back().calls;
   }
@@ -134,10 +120,10 @@ Measurement measure_interleaved(const Engine& engine, const std::vector<Contesta
       PeakGuard& guard = *contestant.guard;
       double calls_us = 0, reads_us = 0;
       const auto calls = [&] {
-        for (int c = 0; c < batches[i].calls; ++c) call_once(contestant);
+        for (int c = 0; c < batches[i].calls; ++c) contestant.call(nullptr);
       };
       const auto reads = [&] {
-        for (int r = 0; r < batches[i].reads; ++r) read_once(contestant);
+        for (int r = 0; r < batches[i].reads; ++r) contestant.read(nullptr);
       };
       good = wait_for(guard) && whole(&calls_us, calls) && note(guard.pass()) &&
              whole(&reads_us, reads);
@@ -145,8 +131,7 @@ Measurement measure_interleaved(const Engine& engine, const std::vector<Contesta
       peaks[i] = guard.last_gmacs();
       us[i] = calls_us / batches[i].calls;
       const double read_us = reads_us / batches[i].reads;
-      const size_t bytes = contestant.weights->packed_bytes() / 64 * 64;
-      gbps[i] = static_cast<double>(bytes) / read_us * 1e-3;
+      gbps[i] = static_cast<double>(contestant.read_bytes) / read_us * 1e-3;
     }
     if (!good) continue;
     ++taken;

@@ -30,7 +30,7 @@ int automatic_copies(const DeviceInfo& info, size_t packed_bytes) {
   const bool is_host = info.name.rfind("cpu", 0) == 0;
   const uint64_t memory = is_host ? available_host_bytes() : info.memory_bytes;
   const auto bytes = static_cast<uint64_t>(packed_bytes);
-  uint64_t copies = 2 * info.last_cache_bytes / bytes + 1;
+  uint64_t copies = (is_host ? 2 : 8) * info.last_cache_bytes / bytes + 1;
   if (memory > 0) copies = std::min(copies, memory / 2 / bytes);
   return static_cast<int>(std::max<uint64_t>(copies, 2));
 }
@@ -61,8 +61,10 @@ CallRotation::CallRotation(const Engine& engine, const Linear& linear, const Hos
   const auto workspace_bytes = static_cast<int64_t>(linear.workspace_bytes(m));
   void* workspace = buffer(workspace_bytes);
   device.fill(workspace, 0, static_cast<size_t>(workspace_bytes), nullptr);
-  for (int set = 0; set < kSets; ++set) {
-    const int64_t x_bytes = m * rows.ld * element_bytes(rows.dtype);
+  const int64_t x_bytes = m * rows.ld * element_bytes(rows.dtype);
+  const uint64_t cache = device.info().last_cache_bytes;
+  const bool one = cache > 0 && static_cast<uint64_t>(x_bytes) > cache;
+  for (int set = 0; set < (one ? 1 : kSets); ++set) {
     ForwardCall call;
     void* x = buffer(x_bytes);
     device.upload(x, rows.data.data(), static_cast<size_t>(x_bytes));

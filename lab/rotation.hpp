@@ -9,8 +9,10 @@
 
 namespace radiance::lab {
 
-// How many copies of `packed_bytes` make a working set of more than twice the last-level cache,
-// within half of the memory that is free; at least two.
+// How many copies of `packed_bytes` make a working set of more than twice the last-level cache of a
+// processor, or eight times that of a card, within half of the memory that is free; at least two.
+// A card's cache throws out lines of any age: of a turn of twice its size a fifth is still there
+// when its turn comes again (x = exp(-2 (1 - x)) of x survivors), of eight times nothing.
 int automatic_copies(const DeviceInfo& info, size_t packed_bytes);
 
 // Copies of one packed weight: a call on the next one cannot find it in a cache. What they hold is
@@ -38,13 +40,15 @@ class WeightRotation {
   size_t next_ = 0;
 };
 
-// Activations, quantized activations and outputs of m rows, a few sets in turn, and the workspace.
+// Activations, quantized activations and outputs of m rows, a few sets in turn (one, where it is
+// larger than the last cache), and the workspace.
 class CallRotation {
  public:
   // x is bf16; y of y_dtype.
   CallRotation(const Engine& engine, const Linear& linear, const HostRows& rows, int64_t m,
                radiance_dtype y_dtype, const char* config);
 
+  int64_t m() const { return calls_.front().gemm.m; }
   // The next call, its x and xq filled. `config` is borrowed.
   const ForwardCall& next() { return calls_[next_ = (next_ + 1) % calls_.size()]; }
 

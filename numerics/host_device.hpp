@@ -19,6 +19,7 @@ using u16 = __UINT16_TYPE__;
 using u32 = __UINT32_TYPE__;
 using u64 = __UINT64_TYPE__;
 using i8 = __INT8_TYPE__;
+using i16 = __INT16_TYPE__;
 using i32 = __INT32_TYPE__;
 
 RADIANCE_HOST_DEVICE constexpr u32 float_bits(float x) { return __builtin_bit_cast(u32, x); }

@@ -11,6 +11,26 @@ cuda::Pointer address(const void* pointer) { return reinterpret_cast<cuda::Point
 cuda::Stream stream_of(StreamHandle handle) { return static_cast<cuda::Stream>(handle); }
 cuda::Event event_of(EventHandle handle) { return static_cast<cuda::Event>(handle); }
 
+class CudaGraph final : public Graph {
+ public:
+  CudaGraph(cuda::Context context, cuda::Graph graph) : context_(context) {
+    const CudaScope scope(context_);
+    const cuda::Result result = driver().graph_instantiate(&executable_, graph, 0);
+    driver().graph_destroy(graph);
+    check(result, "instantiating a graph");
+  }
+  ~CudaGraph() override { driver().graph_exec_destroy(executable_); }
+
+  void launch(StreamHandle stream) override {
+    const CudaScope scope(context_);
+    check(driver().graph_launch(executable_, stream_of(stream)), "launching a graph");
+  }
+
+ private:
+  cuda::Context context_;
+  cuda::GraphExec executable_ = nullptr;
+};
+
 }  // namespace
 
 CudaScope::CudaScope(cuda::Context context) {
@@ -141,6 +161,25 @@ double CudaDevice::elapsed_us(EventHandle first, EventHandle second) {
   float ms = 0;
   check(driver().event_elapsed_ms(&ms, event_of(first), event_of(second)), "reading the time");
   return static_cast<double>(ms) * 1e3;
+}
+
+std::unique_ptr<Graph> CudaDevice::capture(const std::function<void(StreamHandle)>& work) {
+  const CudaScope scope(context_);
+  const std::unique_ptr<void, std::function<void(void*)>> owner(
+      create_stream(), [this](void* handle) { destroy_stream(handle); });
+  const cuda::Stream stream = stream_of(owner.get());
+  // What other threads do meanwhile is none of this stream's business.
+  check(driver().stream_begin_capture(stream, cuda::kCaptureThreadLocal), "recording a graph");
+  cuda::Graph graph = nullptr;
+  try {
+    work(stream);
+  } catch (...) {
+    // Ends the recording, so that the stream can be destroyed.
+    if (driver().stream_end_capture(stream, &graph) == 0) driver().graph_destroy(graph);
+    throw;
+  }
+  check(driver().stream_end_capture(stream, &graph), "recording a graph");
+  return std::make_unique<CudaGraph>(context_, graph);
 }
 
 }  // namespace radiance

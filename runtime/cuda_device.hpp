@@ -39,6 +39,8 @@ class CudaDevice final : public Device {
   void destroy_event(EventHandle event) noexcept override;
   void record(EventHandle event, StreamHandle stream) override;
   double elapsed_us(EventHandle first, EventHandle second) override;
+  bool captures() const override { return true; }
+  std::unique_ptr<Graph> capture(const std::function<void(StreamHandle)>& work) override;
 
  private:
   cuda::DeviceId id_ = 0;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,21 @@ struct DeviceOptions {
 using StreamHandle = void*;
 using EventHandle = void*;
 
+// Work that was recorded once and runs again as one submission, the host having no part between its
+// launches. Its device must outlive it.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // Submits the work in stream order; does not wait.
+  virtual void launch(StreamHandle stream) = 0;
+
+ protected:
+  Graph() = default;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -62,6 +78,14 @@ class Device {
   virtual void record(EventHandle event, StreamHandle stream) = 0;
   // Microseconds between two recorded events; waits for the second.
   virtual double elapsed_us(EventHandle first, EventHandle second) = 0;
+
+  // Whether capture() is to be had.
+  virtual bool captures() const { return false; }
+  // Records what `work` submits to the stream that it is given, without running it. `work` must not
+  // allocate, copy or wait. Throws Error (unsupported) where the device records nothing.
+  virtual std::unique_ptr<Graph> capture(const std::function<void(StreamHandle)>& /*work*/) {
+    throw Error(RADIANCE_UNSUPPORTED, "device \"" + info_.name + "\" records no graphs");
+  }
 
   // What all kernels did since this was last asked, by kernel and as JSON, from a device that
   // counts instead of taking the time that hardware would: emu. Nothing from others.

@@ -9,6 +9,9 @@ namespace {
 // and comes back to back; a futex wake costs about 50 us of it. A pause is 40 to 140 clocks.
 constexpr int kSpins = 1000;
 
+constexpr uint64_t kClosed = uint64_t{1} << 31;
+constexpr uint64_t kJoined = kClosed - 1;
+
 // Waits until value differs from `old`.
 void wait_change(std::atomic<uint32_t>& value, uint32_t old) {
   for (int i = 0; i < kSpins; ++i) {
@@ -31,21 +34,39 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run_raw(RawFunction function, void* context) {
+void ThreadPool::run_raw(RawFunction function, void* context, Wait wait) {
   std::unique_lock lock(busy_, std::try_to_lock);
   if (!lock.owns_lock() || workers_.empty()) {
-    for (int i = 0; i < threads(); ++i) function(context, i);
+    const int calls = wait == Wait::kForAll ? threads() : 1;
+    for (int i = 0; i < calls; ++i) function(context, i);
     return;
   }
+  // Nobody reads these: every worker that joined the last generation has finished.
   function_ = function;
   context_ = context;
-  pending_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_release);
+  finished_.store(0, std::memory_order_relaxed);
+  const uint32_t generation = generation_.load(std::memory_order_relaxed) + 1;
+  job_.store(uint64_t{generation} << 32, std::memory_order_release);
+  generation_.store(generation, std::memory_order_release);
   generation_.notify_all();
   function(context, 0);
-  for (uint32_t left; (left = pending_.load(std::memory_order_acquire)) != 0;) {
-    wait_change(pending_, left);
+  const auto joined =
+      wait == Wait::kForAll
+          ? static_cast<uint32_t>(workers_.size())
+          : static_cast<uint32_t>(job_.fetch_or(kClosed, std::memory_order_acq_rel) & kJoined);
+  for (uint32_t seen; (seen = finished_.load(std::memory_order_acquire)) != joined;) {
+    wait_change(finished_, seen);
   }
+}
+
+bool ThreadPool::join(uint32_t generation) {
+  uint64_t job = job_.load(std::memory_order_acquire);
+  while (job >> 32 == generation && (job & kClosed) == 0) {
+    if (job_.compare_exchange_weak(job, job + 1, std::memory_order_acq_rel,
+                                   std::memory_order_acquire))
+      return true;
+  }
+  return false;
 }
 
 void ThreadPool::work(int worker) {
@@ -53,9 +74,11 @@ void ThreadPool::work(int worker) {
   for (;;) {
     wait_change(generation_, seen);
     if (stop_.load()) return;
-    ++seen;
+    seen = generation_.load(std::memory_order_acquire);
+    if (!join(seen)) continue;
     function_(context_, worker);
-    if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+    finished_.fetch_add(1, std::memory_order_acq_rel);
+    finished_.notify_one();
   }
 }
 

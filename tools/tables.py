@@ -10,6 +10,9 @@ FILE is a JSON of `radiance ... --json`, relative to the repository. field=value
 field says so (several values: field=a,b). NAME is one of
 
     bench     a line for each row: time, bandwidth, share of the streaming read and of the roofline
+    beside    a line for each shape and M: the product, the whole operation, and the rivals of `bench --rivals`
+    slow      the cells of `bench --rivals` that are slower than a rival or than the next larger M
+    sanitizer a line for each tool of compute-sanitizer (tools/sanitize_sm90.py)
     grid      times and shares of the roofline, a line for each shape, a column for each M
     compare   AutoRound beside MXFP4
     gate      a line for each suite: passed, failed, the worst errors
@@ -126,11 +129,60 @@ def grid_table(report, rows):
     return markdown(columns, lines) + [""] + [bench_note(report, rows)]
 
 
+def beside_table(report, rows):
+    extra = varying(rows, ["format"])
+    names = list(dict.fromkeys(rival["name"] for row in rows for rival in row.get("rivals", [])))
+    columns = [("shape", False)] + [(field, False) for field in extra] + [("config", False)]
+    columns += [(name, True) for name in ("M", "product us", "of stream", "FLOP/s", "operation us",
+                                          "beyond the product")]
+    for name in names:
+        columns += [(f"{name} us", True), ("product / it", True), ("operation / it", True)]
+    lines = []
+    for key in dict.fromkeys((row["shape"], row["format"], row["M"]) for row in rows):
+        cell = {row["scope"]: row for row in rows if (row["shape"], row["format"], row["M"]) == key}
+        product, whole = cell.get("gemm"), cell.get("op")
+        if product is None or whole is None:
+            raise BadTable(f"{key[0]} M={key[2]} does not have a row of each scope")
+        line = [key[0]] + [str(product[field]) for field in extra]
+        line += [product["config"], str(key[2]), time_text(product["us"]), percent_text(product["fraction"]),
+                 flops_text(product["tflops"]), time_text(whole["us"]),
+                 f"{whole['us'] - product['us']:.2f}"]
+        for name in names:
+            both = [next((rival for rival in row.get("rivals", []) if rival["name"] == name), None)
+                    for row in (product, whole)]
+            line.append(time_text(both[0]["us"]) if both[0] else NOTHING)
+            line += [ratio_text(rival["ratio"]) if rival else NOTHING for rival in both]
+        lines.append(line)
+    return markdown(columns, lines) + [""] + [bench_note(report, rows)]
+
+
+def slow_table(report, cells):
+    if not cells:
+        return ["None."]
+    columns = [("shape", False), ("scope", False), ("config", False), ("against", False)]
+    columns += [(name, True) for name in ("M", "us", "other us", "ratio")]
+    lines = [[cell["shape"], cell["scope"], cell["config"], cell["against"], str(cell["M"]),
+              time_text(cell["us"]), time_text(cell["other_us"]), ratio_text(cell["ratio"])]
+             for cell in cells]
+    return markdown(columns, lines) + ["", f"{provenance(report)}."]
+
+
+def sanitizer_table(report, rows):
+    columns = [("tool", False), ("suites", False), ("cases passed", True), ("failed", True),
+               ("findings", True), ("s", True), ("finished", False)]
+    lines = [[row["tool"], row["suites"].replace(",", ", "), str(row["passed"]), str(row["failed"]),
+              str(row["found"]), f"{row['seconds']:.0f}", "yes" if row["finished"] else "no"]
+             for row in rows]
+    return markdown(columns, lines) + ["", f"{provenance(report)}."]
+
+
 def bench_note(report, rows):
     samples = sorted({row["samples"] for row in rows})
     threads = ", ".join(str(count) for count in sorted({row["threads"] for row in rows}))
     count = str(samples[0]) if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
-    return (f"{provenance(report)}, {threads} threads; medians of {count} samples; spread: "
+    units = "multiprocessors" if report.get("arch") == "sm90" else "threads"
+    replayed = " of replayed graphs" if rows[0].get("replayed") else ""
+    return (f"{provenance(report)}, {threads} {units}; medians of {count} samples{replayed}; spread: "
             "interquartile range over median; GB/s: packed weight bytes.")
 
 
@@ -333,8 +385,12 @@ def speed_table(report, rows):
         lines.append([name] + [f"{rate_text(mine[measure]['tokens_per_second'])} "
                                f"({ratio_text(mine[measure]['ours_over_theirs'])})" for measure in measures])
     how = "torch.compile" if report["compiled"] else "without torch.compile"
-    return markdown(columns, lines) + ["", f"Medians of {report['rounds']} rounds, {how}, {report['threads']} threads. "
-                                       f"{serving_note(report)}"]
+    others = [row for row in rows if row["contestant"] != rows[0]["contestant"]]
+    widest = max((row["ratio_quartiles"][1] - row["ratio_quartiles"][0]) / row["ours_over_theirs"] for row in others)
+    kernels = ", ".join(f"{name}: {kernel}" for name, kernel in report["kernels"].items() if kernel and kernel != "radiance")
+    return markdown(columns, lines) + ["", f"Medians of {report['rounds']} rounds, {how}, {report['threads']} threads; "
+                                       f"interquartile range of a cell's samples up to {percent_text(max(row['spread'] for row in rows))}, "
+                                       f"of its ratios up to {percent_text(widest)}. {kernels}. {serving_note(report)}"]
 
 
 def overhead_table(report, rows):
@@ -374,6 +430,9 @@ def provenance(report):
 # name: (the report's list, its table)
 TABLES = {
     "bench": ("rows", bench_table),
+    "beside": ("rows", beside_table),
+    "slow": ("slow_cells", slow_table),
+    "sanitizer": ("rows", sanitizer_table),
     "grid": ("rows", grid_table),
     "compare": ("rows", compare_table),
     "gate": ("cases", gate_table),
@@ -390,6 +449,9 @@ TABLES = {
     "emulation": ("rows", emulation_table),
 }
 
+
+# Lists in which nothing is good news.
+MAY_BE_EMPTY = {"slow"}
 
 # ---- documents ----
 
@@ -410,7 +472,7 @@ def make_table(root, name, file, filters):
     for condition in filters:
         field, _, values = condition.partition("=")
         rows = [row for row in rows if str(row.get(field)) in values.split(",")]
-    if not rows:
+    if not rows and name not in MAY_BE_EMPTY:
         raise BadTable(f"{file} has no {member} for {' '.join(filters) or 'this table'}")
     try:
         return [f"`{report['command']}`", ""] + table(report, rows)

@@ -20,7 +20,8 @@ enum class DType : int { kBf16, kF16, kF32 };
 enum class RowForm : int {
   kBf16,    // 2 bytes an element
   kF32,     // 4 bytes an element
-  kDigits,  // signed digits of 512 * xq, 3 bytes an element: see row_digits.hpp
+  kDigits,  // integers as two signed digits, and a list of what they leave out: row_integers.hpp
+  kWords,   // the same integers as 16-bit words
 };
 constexpr int64_t kRowPadding = 32;
 // Rows that kernels read at once: so many are allocated, and those past m may hold anything.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cpu/gemm_kernel.hpp"
-#include "kernels/cpu/row_digits.hpp"
+#include "kernels/cpu/row_integers.hpp"
 #include "numerics/bf16.hpp"
 #include "numerics/e4m3.hpp"
 
@@ -113,7 +113,8 @@ void expand_row(const u8* xq, int64_t k, int64_t group, RowForm form, u8* row) {
       return;
     }
     case RowForm::kDigits:
-      expand_digits(xq, k, group, row);
+    case RowForm::kWords:
+      expand_integers(xq, k, group, form, row);
       return;
   }
 }

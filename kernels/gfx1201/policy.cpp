@@ -22,7 +22,9 @@ int row_tiles_for(int64_t m) {
 
 int64_t decode_blocks(const WeightShape& shape) { return ceil_div(shape.n, kDecodeN); }
 
-bool splits_into(const WeightShape& shape, int parts) { return shape.k / kSlabK >= parts; }
+bool splits_into(const WeightShape& shape, int parts) {
+  return shape.k / kSlabK >= parts && (parts == 1 || decode_blocks(shape) * 4 <= kCounterBytes);
+}
 
 // Rows from which 128 features a workgroup beat 64. Measured at 64 compute units: 2048 rows; it is
 // when the machine is full with half the workgroups.
@@ -184,9 +186,9 @@ Choice choose(const WeightShape& shape, int64_t m, const Traits& traits, const c
 Workspace lay_out_workspace(const WeightShape& shape, int64_t m, const Traits& traits) {
   constexpr int64_t kAlignment = 256;
   Workspace w;
+  w.partials = kCounterBytes;
   int64_t partial_bytes = 0;
   if (scale_folds(shape, traits.keeps_subnormals) != 0) {
-    w.partials = round_up(decode_blocks(shape) * 4, kAlignment);
     int split = 1;
     for (const int parts : kSplits) {
       if (splits_into(shape, parts)) split = parts;

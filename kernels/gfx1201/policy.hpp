@@ -55,8 +55,10 @@ std::vector<Plan> plans(const WeightShape& shape, int64_t m, const Traits& trait
 // The configuration called `config`, or the planned one if null. Throws Error if it is not legal.
 Choice choose(const WeightShape& shape, int64_t m, const Traits& traits, const char* config);
 
-// Where things stand in a workspace. Counters come first: whatever m a call has, they lie in the
-// same place and stay zero.
+// Where things stand in a workspace. Counters come first, in as many bytes for weights of every
+// shape and calls of every m: the layers of a model share a workspace, and where one counts another
+// must leave nothing. Features that need more counters (a million) are never split.
+constexpr int64_t kCounterBytes = int64_t{64} << 10;
 struct Workspace {
   int64_t counters = 0, partials = 0, scales = 0, xq = 0, bytes = 0;
 };

@@ -2,6 +2,7 @@
 #include "kernels/sm90/backend.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -58,8 +59,11 @@ class Sm90Backend final : public Backend {
             (std::string("decode_") + kind_name(kind) + "_" + std::to_string(tokens)).c_str(),
             sm90::decode_shared_bytes(tokens));
       }
-      prefill_functions_[kind] = prefill_.function(
-          (std::string("prefill_") + kind_name(kind)).c_str(), sm90::kSharedBytes);
+      for (const int tokens : {128, 256}) {
+        prefill_functions_[{kind, tokens}] = prefill_.function(
+            (std::string("prefill_") + kind_name(kind) + "_" + std::to_string(tokens)).c_str(),
+            sm90::kSharedBytes);
+      }
     }
     quantize_function_ = quantize_.function("quantize");
     row_sums_function_ = quantize_.function("row_sums");
@@ -172,15 +176,16 @@ class Sm90Backend final : public Backend {
  private:
   int units() const { return device_.info().units; }
 
-  // Counters come first: whatever m a call has, they lie in the same place and stay zero.
+  // Counters come first: whatever weight and m a call has, they lie in the same place and stay
+  // zero.
   Workspace lay_out(const WeightShape& shape, int64_t m) const {
     Workspace w;
-    const int64_t units64 = round_up(shape.n, 4 * sm90::kTileN) / sm90::kTileN;
     w.counters = 256;
-    w.partials = w.counters + round_up(units64 * 4, 256);
+    w.partials = w.counters + sm90::kCounterBytes;
     const int tokens = sm90::decode_tokens(std::min<int64_t>(m, 64));
     const int64_t slot = tokens * sm90::decode_tile_units(tokens) * sm90::kTileN * 4;
-    w.scales = w.partials + 2 * units() * slot;
+    const int64_t tile = int64_t{4} * (m > 128 ? 256 : 128) * sm90::kPrefillN;
+    w.scales = w.partials + units() * std::max(2 * slot, m > 64 ? tile : 0);
     w.xq = w.scales + round_up(m * 4, 256);
     w.bytes = w.xq + round_up(m * shape.k, 256);
     return w;
@@ -223,32 +228,41 @@ class Sm90Backend final : public Backend {
     params.counters = reinterpret_cast<uint32_t*>(workspace + where.counters);
     if (quantize != nullptr) params.quantize = quantize_params(*quantize);
     params.quantized = reinterpret_cast<uint32_t*>(workspace + where.quantized);
-    params.trigger = getenv("TRIG") ? atoi(getenv("TRIG")) : -1;
     params.ldy = call.ldy;
     params.m = static_cast<int32_t>(call.m);
     params.n = static_cast<int32_t>(shape.n);
     params.slabs = static_cast<int32_t>((shape.k + sm90::kSlabK - 1) / sm90::kSlabK);
     params.y_type = static_cast<int32_t>(call.y_dtype);
     params.bias_type = static_cast<int32_t>(call.bias_dtype);
-    void* parameters[] = {&map, &params};
     CudaLaunch how;
     how.stream = call.stream;
     how.overlaps_previous = true;
     if (choice.kernel == Choice::Kernel::kDecode) {
       const int64_t tile_n = sm90::decode_tile_units(choice.tokens) * sm90::kTileN;
       const int64_t tiles = (shape.n + tile_n - 1) / tile_n;
-      how.grid[0] = static_cast<unsigned>(
-          std::min<int64_t>(units(), tiles * params.slabs));
+      how.grid[0] = static_cast<unsigned>(std::min<int64_t>(units(), tiles * params.slabs));
       how.block = static_cast<unsigned>(sm90::decode_threads(choice.tokens));
       how.shared_bytes = static_cast<unsigned>(sm90::decode_shared_bytes(choice.tokens));
+      params.trigger = sm90::decode_trigger(tiles * params.slabs, how.grid[0], choice.tokens);
+      void* parameters[] = {&map, &params};
       launch(decode_functions_.at({kind, choice.tokens}), how, parameters);
     } else {
-      const int64_t tiles = ((shape.n + sm90::kPrefillN - 1) / sm90::kPrefillN) *
-                            ((call.m + sm90::kPrefillTokens - 1) / sm90::kPrefillTokens);
-      how.grid[0] = static_cast<unsigned>(std::min<int64_t>(units(), tiles));
+      const int64_t tiles_m = (call.m + choice.tokens - 1) / choice.tokens;
+      const int64_t tiles_n = (shape.n + sm90::kPrefillN - 1) / sm90::kPrefillN;
+      const sm90::PrefillGrid grid =
+          sm90::prefill_grid(call.m, tiles_m * tiles_n, params.slabs, units());
+      params.tiles_m = static_cast<int32_t>(tiles_m);
+      params.tiles_n = static_cast<int32_t>(tiles_n);
+      params.shared_tiles = grid.shared_tiles;
+      params.band = sm90::prefill_band(shape.k, choice.tokens);
+      params.band_tiles = params.band * params.tiles_n;
+      cuda::TensorMap y_map{};
+      params.copies_out = output_map(call, shape.n, y_map) ? 1 : 0;
+      how.grid[0] = static_cast<unsigned>(grid.blocks);
       how.block = sm90::kPrefillThreads;
       how.shared_bytes = sm90::kSharedBytes;
-      launch(prefill_functions_.at(kind), how, parameters);
+      void* parameters[] = {&map, &y_map, &params};
+      launch(prefill_functions_.at({kind, choice.tokens}), how, parameters);
     }
   }
 
@@ -264,25 +278,50 @@ class Sm90Backend final : public Backend {
     launch(general_function_, how, parameters);
   }
 
-  // xq as a matrix of bytes, boxes of `tokens` rows by a slab, swizzled by 128 bytes; zero outside.
+  // xq as a matrix of bytes, boxes of `tokens` rows by a slab; zero outside.
   static cuda::TensorMap tensor_map(const uint8_t* xq, int64_t m, int64_t k, int tokens) {
-    constexpr int kUint8 = 0, kNoInterleave = 0, kSwizzle128 = 3, kPromote256 = 3, kZeroFill = 0;
+    if (reinterpret_cast<uintptr_t>(xq) % 16 != 0) {
+      throw Error(RADIANCE_INVALID_ARGUMENT,
+                  "xq is not aligned to 16 bytes, which the tensor core kernels need");
+    }
+    constexpr int kUint8 = 0;
+    return matrix_map(kUint8, xq, m, k, k, {sm90::kSlabK, static_cast<uint32_t>(tokens)},
+                      "describing the activations");
+  }
+
+  // y for copies of 64 features by 128 tokens; false if its type or alignment has none.
+  static bool output_map(const GemmCall& call, int64_t n, cuda::TensorMap& map) {
+    constexpr int kUint16 = 1;
+    if (call.y_dtype == RADIANCE_F32 || reinterpret_cast<uintptr_t>(call.y) % 16 != 0 ||
+        call.ldy % 8 != 0) {
+      return false;
+    }
+    map = matrix_map(kUint16, call.y, call.m, n, 2 * call.ldy,
+                     {sm90::kTileN, sm90::kPrefillOutputTokens}, "describing the outputs");
+    return true;
+  }
+
+  // Rows of `columns` elements, `stride` bytes apart; boxes of {columns, rows}, 128 bytes wide and
+  // so swizzled.
+  static cuda::TensorMap matrix_map(int type, const void* data, int64_t rows, int64_t columns,
+                                    int64_t stride, std::array<uint32_t, 2> box,
+                                    const char* doing) {
+    constexpr int kNoInterleave = 0, kSwizzle128 = 3, kPromote256 = 3, kZeroFill = 0;
     cuda::TensorMap map;
-    const uint64_t extents[2] = {static_cast<uint64_t>(k), static_cast<uint64_t>(m)};
-    const uint64_t strides[1] = {static_cast<uint64_t>(k)};
-    const uint32_t box[2] = {sm90::kSlabK, static_cast<uint32_t>(tokens)};
+    const uint64_t extents[2] = {static_cast<uint64_t>(columns), static_cast<uint64_t>(rows)};
+    const uint64_t strides[1] = {static_cast<uint64_t>(stride)};
     const uint32_t steps[2] = {1, 1};
-    cuda::check(cuda::driver().tensor_map_encode(&map, kUint8, 2, const_cast<uint8_t*>(xq), extents,
-                                                 strides, box, steps, kNoInterleave, kSwizzle128,
-                                                 kPromote256, kZeroFill),
-                "describing the activations (xq must be aligned to 16 bytes)");
+    cuda::check(cuda::driver().tensor_map_encode(&map, type, 2, const_cast<void*>(data), extents,
+                                                 strides, box.data(), steps, kNoInterleave,
+                                                 kSwizzle128, kPromote256, kZeroFill),
+                doing);
     return map;
   }
 
   CudaDevice& device_;
   CudaModule decode_, prefill_, quantize_, general_, probes_;
   std::map<std::pair<ScaleKind, int>, cuda::Function> decode_functions_;
-  std::map<ScaleKind, cuda::Function> prefill_functions_;
+  std::map<std::pair<ScaleKind, int>, cuda::Function> prefill_functions_;
   cuda::Function quantize_function_, row_sums_function_, general_function_, stream_function_,
       peak_function_;
   Buffer never_;

@@ -1,30 +1,31 @@
 // Few tokens (up to 64): the weights' stream is all that costs, so everything serves it.
 //
 // One block a multiprocessor. Producer warps keep its shared memory full of bulk copies in flight;
-// warpgroups unpack units of 64 features by a slab into A fragments and multiply them with the tokens'
-// slab, which is the N side of wgmma. A group's sum is promoted to fp32 before the next is begun: the
-// tensor cores keep about 14 bits while they add.
+// warpgroups unpack units of 64 features by a slab into A fragments and multiply them with the
+// tokens' slab, which is the N side of wgmma. A group's sum is promoted to fp32 before the next is
+// begun: the tensor cores keep about 14 bits while they add.
 //
 // The blocks share the units evenly, in one line along k and then n (stream-K). A tile whose slabs
 // lie in several blocks is finished by the last of these, which adds the sums of those before it in
 // the order of k: the same bits however the blocks run. It waits only for blocks of lower numbers,
-// which are dispatched before it, so the wait ends. Nobody stands still for that: a block begins with
-// what others wait for, a warp of its own announces it (a fence and an atomic, 1.5 us on an H200 that
-// the multiplying warps spent waiting before), and what a block finishes for others comes before its
-// last own tile.
+// which are dispatched before it, so the wait ends. Nobody stands still for that: a block begins
+// with what others wait for, a warp of its own announces it (a fence and an atomic, 1.5 us on an
+// H200 that the multiplying warps spent waiting before), and what a block finishes for others comes
+// before its last own tile.
 //
 // The whole operation is this one kernel: its first blocks quantize a row each, while the stages of
-// all fill with weights, which depend on nothing. Producers wait until the rows are counted, again a
-// wait for blocks of lower numbers. As a kernel of its own the quantizer cost 6 to 9 us.
+// all fill with weights, which depend on nothing. Producers wait until the rows are counted, again
+// a wait for blocks of lower numbers. As a kernel of its own the quantizer cost 6 to 9 us.
 //
 // The next kernel is let in before this one ends: up to 16 tokens its blocks take the other half of
-// each multiprocessor and fill their stages meanwhile, so that memory does not idle between kernels.
-// What depends on earlier kernels waits until all of them have ended.
+// each multiprocessor and fill their stages meanwhile, so that memory does not idle between
+// kernels. What depends on earlier kernels waits until all of them have ended.
 #include <cstddef>
 
 #include "kernels/sm90/output.cuh"
 #include "kernels/sm90/ptx.cuh"
 #include "kernels/sm90/quantize_row.cuh"
+#include "kernels/sm90/stream_k.hpp"
 #include "kernels/sm90/weights.cuh"
 #include "kernels/sm90/wgmma.cuh"
 
@@ -37,25 +38,15 @@ struct TensorMap {
 
 constexpr int kMaxStages = 24;
 constexpr int kQuantizeBarrier = 15;
+// Slabs that a block takes in until another's announcement is there: 1.5 to 3 us.
+constexpr int kAnnounced = 8;
 
 struct Barriers {
   uint64_t full[kMaxStages];
   uint64_t empty[kMaxStages];
   uint64_t contributed[4];  // a unit's sums are written, for another block
-  uint64_t tokens;          // are quantized
+  uint64_t seen;            // by each producer: all rows are quantized
   uint64_t scales;          // of the tokens are here
-};
-
-// The line of (tile, slab) places: block b does begin(b) .. begin(b + 1) - 1.
-struct Line {
-  int slabs, blocks, each, more;
-  Line() = default;
-  __device__ Line(int tiles, int slabs_of_tile, int blocks_of_grid)
-      : slabs(slabs_of_tile),
-        blocks(blocks_of_grid),
-        each(tiles * slabs_of_tile / blocks_of_grid),
-        more(tiles * slabs_of_tile % blocks_of_grid) {}
-  __device__ int begin(int block) const { return block * each + min(block, more); }
 };
 
 // A block's part of the line: first the head of a tile that another block ends, for which that one
@@ -63,7 +54,6 @@ struct Line {
 // that others began, and whole tiles.
 struct Part {
   int begin, end, head;  // places of the head: the last ones
-  Part() = default;
   __device__ explicit Part(const Line& line)
       : begin(line.begin(blockIdx.x)), end(line.begin(blockIdx.x + 1)) {
     head = min(end % line.slabs, end - begin);
@@ -124,8 +114,8 @@ struct Decode {
     return stages + kStages * kXBytes + stage * kUnitsBytes;
   }
 
-  // Producer warps take the stages in turn: one of them alone needs 250 clocks for a stage's waits and
-  // copies, as long as memory for its 4 KB.
+  // Producer warps take the stages in turn: one of them alone needs 250 clocks for a stage's waits
+  // and copies, as long as memory for its 4 KB.
   static __device__ void produce(const TensorMap& x_map, const GemmParams& p, int producer,
                                  uint8_t* stages, Shared& shared) {
     const Line line(tiles_of(p), p.slabs, static_cast<int>(gridDim.x));
@@ -167,11 +157,11 @@ struct Decode {
     // The weights of the first turn of the ring do not depend on the activations.
     for_each_place(min(kStages, part.places()),
                    [&](int i, int tile, int slab) { weights(tile, slab, i); });
-    if (p.quantize.x == nullptr) {
-      wait_for_previous_kernel();
-    } else {
-      barrier_wait(&barriers->tokens, 0);
+    wait_for_previous_kernel();  // whose rows are counted until it ends
+    if (p.quantize.x != nullptr) {
+      wait_for_rows(p);
       fence_global_for_copies();
+      barrier_arrive(&barriers->seen);
     }
     Ring<kStages> ring;
     ring.phase = 1;
@@ -196,19 +186,19 @@ struct Decode {
   // What a thread needs of a unit, as it is in shared memory.
   struct Packed {
     uint4 codes[2];
-    uint16_t scale[kParts][2];
+    uint32_t scale[kParts][2];
   };
 
   static __device__ __forceinline__ void load(uint32_t codes, uint32_t scales, Packed& packed) {
-    packed.codes[0] = load_shared_16(codes);
-    packed.codes[1] = load_shared_16(codes + 128 * 16);
+    packed.codes[0] = load_shared_16_bytes(codes);
+    packed.codes[1] = load_shared_16_bytes(codes + 128 * 16);
     constexpr int bytes = kind == ScaleKind::kE8m0 ? 1 : 2;
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const uint32_t at = scales + (part * kTileN + 8 * h) * bytes;
-        packed.scale[part][h] = bytes == 1 ? load_shared_1(at) : load_shared_2(at);
+        packed.scale[part][h] = bytes == 1 ? load_shared_byte(at) : load_shared_2_bytes(at);
       }
     }
   }
@@ -219,12 +209,12 @@ struct Decode {
   };
 
   static __device__ __forceinline__ void unpack(const Packed& packed, Fragments& f) {
-    unpack_half<kind>(packed.codes[0], 0, f.a);
-    unpack_half<kind>(packed.codes[1], 1, f.a);
+    sm90::unpack<kind>(packed.codes[0], f.a);
+    sm90::unpack<kind>(packed.codes[1], f.a + 2);
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
 #pragma unroll
-      for (int h = 0; h < 2; ++h) f.scale[part][h] = widen_scale<kind>(packed.scale[part][h]);
+      for (int h = 0; h < 2; ++h) f.scale[part][h] = scale_of_bits<kind>(packed.scale[part][h]);
     }
   }
 
@@ -233,7 +223,7 @@ struct Decode {
   static __device__ __forceinline__ void multiply(uint32_t x, const Fragments& f,
                                                   float (&total)[kSums], F&& meanwhile) {
     constexpr int steps = 4 / kParts;
-    const uint64_t descriptor = tile_descriptor(x);
+    const uint32_t low = descriptor_low(x);
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       float sum[kSums];
@@ -241,8 +231,9 @@ struct Decode {
       warpgroup_arrive();
 #pragma unroll
       for (int s = 0; s < steps; ++s) {
-        Wgmma<tokens>::run(sum, f.a[part * steps + s],
-                           descriptor + (part * steps + s) * kDescriptorStep, s != 0);
+        Wgmma<tokens>::run(
+            sum, f.a[part * steps + s],
+            descriptor(low + (part * steps + s) * static_cast<uint32_t>(kDescriptorStep)), s != 0);
       }
       warpgroup_commit();
       if (part == 0) meanwhile();
@@ -276,13 +267,15 @@ struct Decode {
       return;
     }
     auto* y = static_cast<uint16_t*>(p.y);
-    const bool bf16 = p.y_type == kBf16;
     const int unit_row = (tile * kTileUnits + unit) * kTileN;
     if (unit_row + kTileN > p.n || p.ldy % 2 != 0 || reinterpret_cast<uintptr_t>(y) % 4 != 0) {
-      each([&](int64_t at, float value) { y[at] = bf16 ? to_bf16(value) : to_f16(value); });
+      each([&](int64_t at, float value) {
+        y[at] = p.y_type == kBf16 ? to_bf16(value) : to_f16(value);
+      });
       return;
     }
-    // Blocks of 8 features by 8 tokens are transposed, so that a thread has two features of a token.
+    // Blocks of 8 features by 8 tokens are transposed, so that a thread has two features of a
+    // token.
     uint16_t* to = y + unit_row + thread / 32 * 16 + first;
     const int token = thread % 32 / 4;
 #pragma unroll
@@ -291,16 +284,18 @@ struct Decode {
       const int h = (i & 2) != 0;
       const float low = fmaf(total[i], x_scales[m + first], bias[h]);
       const float high = fmaf(total[i + 1], x_scales[m + first + 1], bias[h]);
-      const uint32_t two = transpose_8x8(bf16 ? to_bf16x2(low, high) : to_f16x2(low, high));
+      const uint32_t two = transpose_8x8(to_pair(p.y_type, low, high));
       if (m + token < p.m) {
         *reinterpret_cast<uint32_t*>(to + (m + token) * p.ldy + 8 * h) = two;
       }
     }
   }
 
-  // Where a block leaves sums of a unit: for another block, or for itself until it finishes the tile.
+  // Where a block leaves sums of a unit: for another block, or for itself until it finishes the
+  // tile.
   static __device__ float* slot(const GemmParams& p, int block, bool own, int unit) {
-    return p.partials + ((static_cast<int64_t>(block) * 2 + own) * kTileUnits + unit) * (kSums * 128);
+    return p.partials +
+           ((static_cast<int64_t>(block) * 2 + own) * kTileUnits + unit) * (kSums * 128);
   }
 
   static __device__ __forceinline__ void leave(float* to, int thread, const float (&total)[kSums]) {
@@ -313,8 +308,7 @@ struct Decode {
                                                     int unit, int thread, float (&total)[kSums]) {
     uint32_t* counter = p.counters + tile * kTileUnits + unit;
     const int self = static_cast<int>(blockIdx.x);
-    int first = self;
-    while (line.begin(first) > tile * line.slabs) --first;
+    const int first = line.first_block(tile, self);
     if (thread == 0) {
       while (load_acquire(counter) != static_cast<uint32_t>(self - first)) {
       }
@@ -334,14 +328,18 @@ struct Decode {
     for (int i = 0; i < kSums; ++i) total[i] = sum[i] + total[i];
   }
 
+  static __device__ __forceinline__ void wait_for_rows(const GemmParams& p) {
+    while ((load_acquire(p.quantized) & 0xffffu) != static_cast<uint32_t>(p.m)) {
+    }
+  }
+
   // Waits for the tokens, all of a warp.
   static __device__ void watch_tokens(const GemmParams& p, int lane, Shared* shared) {
     if (lane == 0) {
-      wait_for_previous_kernel();  // whose rows are counted until it ends
+      wait_for_previous_kernel();
       if (p.quantize.x != nullptr) {
-        while ((load_acquire(p.quantized) & 0xffffu) != static_cast<uint32_t>(p.m)) {
-        }
-        barrier_arrive(&shared->barriers.tokens);
+        wait_for_rows(p);
+        barrier_wait(&shared->barriers.seen, 0);
         // The last block leaves the counters as they were.
         if (atomicAdd(p.quantized, 0x10000u) >> 16 == gridDim.x - 1) *p.quantized = 0;
       }
@@ -355,8 +353,8 @@ struct Decode {
   }
 
   // The whole operation: block b quantizes row b (and b + blocks, ...), while all stages fill with
-  // weights. A kernel of its own would stand between this one's start and its tokens, and its blocks
-  // would push some of this kernel's off their multiprocessors.
+  // weights. A kernel of its own would stand between this one's start and its tokens, and its
+  // blocks would push some of this kernel's off their multiprocessors.
   static __device__ __forceinline__ void quantize_rows(const GemmParams& p, Shared* shared) {
     if (p.quantize.x == nullptr || static_cast<int>(blockIdx.x) >= p.m) return;
     constexpr int threads = 128 * kWarpgroups;
@@ -364,7 +362,6 @@ struct Decode {
     for (int row = blockIdx.x; row < p.m; row += gridDim.x) {
       quantize_row<threads, 2>(p.quantize, row, threadIdx.x, shared->warp_max,
                                [] { named_barrier(kQuantizeBarrier, threads); });
-      fence_global_for_copies();
       named_barrier(kQuantizeBarrier, threads);
       if (threadIdx.x == 0) add_release(p.quantized, 1);
     }
@@ -385,7 +382,8 @@ struct Decode {
     }
   }
 
-  // Adds the sums of the warpgroups that took turns at a tile, in their order, in the first of them.
+  // Adds the sums of the warpgroups that took turns at a tile, in their order, in the first of
+  // them.
   static __device__ __forceinline__ void gather(float* exchange, int turn, int unit, int thread,
                                                 float (&total)[kSums]) {
     if constexpr (kTurns > 1) {
@@ -414,15 +412,17 @@ struct Decode {
     const int thread = threadIdx.x % 128;
     const int unit = warpgroup % kTileUnits, turn = warpgroup / kTileUnits;
     Barriers* barriers = &shared->barriers;
-    constexpr uint32_t kFull = kStages * decode_stage_bytes(kind, tokens) + decode_reduce_bytes(tokens) +
-                               offsetof(Shared, barriers) + offsetof(Barriers, full);
+    constexpr uint32_t kFull = kStages * decode_stage_bytes(kind, tokens) +
+                               decode_reduce_bytes(tokens) + offsetof(Shared, barriers) +
+                               offsetof(Barriers, full);
     constexpr uint32_t kEmpty = kFull + offsetof(Barriers, empty) - offsetof(Barriers, full);
     constexpr uint32_t kScaleSize = kind == ScaleKind::kE8m0 ? 1 : 2;
     uint32_t base = shared_address(stages);
     uint32_t codes = base + kStages * kXBytes + unit * kUnit + thread * 16;
     uint32_t scales = base + kStages * kXBytes + unit * kUnit + kCodeBytes +
                       (thread / 32 * 16 + thread % 32 / 4) * kScaleSize;
-    if constexpr (kReadsAhead) asm volatile("" : "+r"(base), "+r"(codes), "+r"(scales));  // computed once
+    if constexpr (kReadsAhead)
+      asm volatile("" : "+r"(base), "+r"(codes), "+r"(scales));  // computed once
     quantize_rows(p, shared);
     Ring<kStages> ring;
     ring.advance(turn);
@@ -434,7 +434,12 @@ struct Decode {
     int left = -1;  // the tile whose sums this block left, to finish before its last tile
 #pragma unroll 1
     while (head || at < part.stop() || left >= 0) {
-      const bool resumes = left >= 0 && at + line.slabs >= part.stop();
+      // Before the last tile, so that its copies go on meanwhile; behind it if the block before,
+      // which begins with its share, may not be through with that.
+      const bool ready =
+          at - part.begin + part.head >= min(part.begin % line.slabs, line.each) + kAnnounced;
+      const bool resumes =
+          left >= 0 && (at >= part.stop() || (ready && at + line.slabs >= part.stop()));
       const int tile = resumes ? left : at / line.slabs;
       const int slabs = head ? part.head : min(part.stop(), (tile + 1) * line.slabs) - at;
       const bool ends = !head, whole = slabs == line.slabs && !resumes;
@@ -520,7 +525,7 @@ struct Decode {
         barrier_init(&barriers->empty[s], kTileUnits * 4);
       }
       for (uint64_t& barrier : barriers->contributed) barrier_init(&barrier, 4);
-      barrier_init(&barriers->tokens, 1);
+      barrier_init(&barriers->seen, kDecodeProducers);
       barrier_init(&barriers->scales, 1);
       fence_barrier_init();
     }
@@ -549,10 +554,10 @@ struct Decode {
 
 }  // namespace
 
-#define RADIANCE_DECODE(name, kind, tokens)                                    \
-  extern "C" __global__ void __launch_bounds__(decode_threads(tokens), decode_blocks(tokens)) name(        \
-      const __grid_constant__ TensorMap x_map, const __grid_constant__ GemmParams p) { \
-    Decode<kind, tokens>::run(x_map, p);                                       \
+#define RADIANCE_DECODE(name, kind, tokens)                                                   \
+  extern "C" __global__ void __launch_bounds__(decode_threads(tokens), decode_blocks(tokens)) \
+      name(const __grid_constant__ TensorMap x_map, const __grid_constant__ GemmParams p) {   \
+    Decode<kind, tokens>::run(x_map, p);                                                      \
   }
 
 RADIANCE_DECODE(decode_slab_8, ScaleKind::kSlab, 8)

@@ -56,17 +56,22 @@ struct GemmParams {
   const float* x_scales;
   void* y;
   const void* bias;
-  float* partials;     // decode: two slots a block
-  uint32_t* counters;  // decode: one a tile of 64 features, zero between calls
+  float* partials;     // decode: two slots a block; prefill: one
+  uint32_t* counters;  // decode: one a tile of 64 features; prefill: two a shared tile; zero
+                       // between calls
   int64_t ldy;
   int32_t m, n;
   int32_t slabs;
+  // prefill: tiles along m and n, how many of the first are shared among all blocks, how many along
+  // m the columns of tiles run through at once, and the tiles of such a band
+  int32_t tiles_m, tiles_n, shared_tiles, band, band_tiles;
+  int32_t copies_out;         // prefill: y has a tensor map
   int32_t y_type, bias_type;  // radiance_dtype; bias null if none
   // decode: the whole operation where x is not null. `quantized` counts the rows done in its low
   // half and the blocks that have seen them all in its high half; zero between calls.
   QuantizeParams quantize;
   uint32_t* quantized;
-  int32_t trigger;  // decode: places left to copy when the next kernel is let in
+  int32_t trigger;  // decode: slabs left to copy when the next kernel is let in; -1: all
 };
 
 struct RowSumParams {
@@ -77,10 +82,10 @@ struct RowSumParams {
 
 constexpr int kSharedBytes = 227 * 1024;  // of a block that has a multiprocessor to itself
 
-// decode: warpgroups of 64 features by a slab at a time, producer warps, and a warp that watches the
-// tokens and announces sums. The warpgroups take `tile_units` units side by side (the same slab) and
-// several slabs in turn: few tokens want narrow tiles, which leave little to share among blocks;
-// many tokens want wide ones, which bring a token's slab once for more features.
+// decode: warpgroups of 64 features by a slab at a time, producer warps, and a warp that watches
+// the tokens and announces sums. The warpgroups take `tile_units` units side by side (the same
+// slab) and several slabs in turn: few tokens want narrow tiles, which leave little to share among
+// blocks; many tokens want wide ones, which bring a token's slab once for more features.
 //
 // Up to 16 tokens a block takes half a multiprocessor: the next kernel's block moves in beside it
 // and fills its stages meanwhile. More tokens need more registers than that leaves: the multiplying
@@ -116,18 +121,36 @@ RADIANCE_HOST_DEVICE constexpr int decode_stages(ScaleKind kind, int tokens) {
          decode_stage_bytes(kind, tokens) / kDecodeProducers * kDecodeProducers;
 }
 
-// prefill: two warpgroups of 128 features each by 128 tokens
-constexpr int kPrefillTokens = 128;
-constexpr int kPrefillN = 256;
-constexpr int kPrefillThreads = 128 * 2 + 128;
+// prefill: two warpgroups of 64 features each by 128 or 256 tokens, one block a multiprocessor.
+constexpr int kPrefillWarpgroups = 2;
+constexpr int kPrefillN = kPrefillWarpgroups * kTileN;
+constexpr int kPrefillThreads = 128 * kPrefillWarpgroups + 128;
+constexpr int kPrefillControlBytes = 1024;
 
-RADIANCE_HOST_DEVICE constexpr int prefill_stage_bytes(ScaleKind kind) {
-  return (kPrefillTokens * kSlabK + 4 * unit_bytes(kind) + 1023) / 1024 * 1024;
+// Outputs of 16 bits leave through shared memory, 128 tokens of a warpgroup's features at a time.
+constexpr int kPrefillOutputTokens = 128;
+constexpr int kPrefillOutputBytes = kPrefillOutputTokens * kTileN * 2;
+
+RADIANCE_HOST_DEVICE constexpr int prefill_units_bytes(ScaleKind kind) {
+  return kPrefillWarpgroups * unit_bytes(kind);
 }
-// 64 KB are kept for the output tile.
-constexpr int kPrefillOutputBytes = kPrefillTokens * kPrefillN * 2;
-RADIANCE_HOST_DEVICE constexpr int prefill_stages(ScaleKind kind) {
-  return (kSharedBytes - 2048 - kPrefillOutputBytes) / prefill_stage_bytes(kind);
+RADIANCE_HOST_DEVICE constexpr int prefill_stage_bytes(ScaleKind kind, int tokens) {
+  return tokens * kSlabK + prefill_units_bytes(kind);
+}
+// What is left beside `stages` of them for outputs, which begin at a multiple of 1024.
+RADIANCE_HOST_DEVICE constexpr int prefill_room(ScaleKind kind, int tokens, int stages) {
+  return (kSharedBytes - kPrefillControlBytes - stages * prefill_stage_bytes(kind, tokens)) / 1024 *
+         1024;
+}
+// Eight where they fit: tiles of 128 tokens have less in flight, and wait for memory.
+RADIANCE_HOST_DEVICE constexpr int prefill_stages(ScaleKind kind, int tokens) {
+  return prefill_room(kind, tokens, 8) >= kPrefillWarpgroups * kPrefillOutputBytes ? 8 : 4;
+}
+// As many as there is room for, up to the tile's own.
+RADIANCE_HOST_DEVICE constexpr int prefill_outputs(ScaleKind kind, int tokens) {
+  const int fit = prefill_room(kind, tokens, prefill_stages(kind, tokens)) /
+                  (kPrefillWarpgroups * kPrefillOutputBytes);
+  return fit < tokens / kPrefillOutputTokens ? fit : tokens / kPrefillOutputTokens;
 }
 
 }  // namespace radiance::sm90

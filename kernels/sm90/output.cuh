@@ -22,16 +22,15 @@ __device__ __forceinline__ uint16_t to_f16(float x) {
   return bits;
 }
 
-__device__ __forceinline__ uint32_t to_bf16x2(float low, float high) {
-  uint32_t bits;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
-  return bits;
-}
-
-__device__ __forceinline__ uint32_t to_f16x2(float low, float high) {
-  uint32_t bits;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
-  return bits;
+// Two of them as type (bf16 or fp16), the first in the lower half.
+__device__ __forceinline__ uint32_t to_pair(int type, float first, float second) {
+  uint32_t pair;
+  if (type == kBf16) {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  } else {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  }
+  return pair;
 }
 
 // Of 8 x 8 elements of 16 bits each thread of a warp has two neighbours in a row, rows in order;

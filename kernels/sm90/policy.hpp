@@ -21,7 +21,27 @@ struct Choice {
 // The configuration called `config`, or the planned one if null. Throws Error if it is not legal.
 Choice choose(const WeightShape& shape, int64_t m, int multiprocessors, const char* config);
 
+// How prefill's tiles of `slabs` slabs are spread over blocks: the first `shared_tiles` of them by
+// stream-K, the others whole.
+struct PrefillGrid {
+  int blocks;
+  int shared_tiles;
+};
+// Tiles of tokens whose activations, k bytes a token, stay in the second level cache.
+int prefill_band(int64_t k, int tokens);
+
+PrefillGrid prefill_grid(int64_t m, int64_t tiles, int64_t slabs, int multiprocessors);
+
 // The decode kernel's tile for m tokens at most 64.
 int decode_tokens(int64_t m);
+
+// How many of its slabs a decode block has yet to copy when it lets the next kernel start; -1: all.
+int decode_trigger(int64_t places, int64_t blocks, int tokens);
+
+// Bytes of a workspace that hold decode's counters, one for 64 features: as many for weights of
+// every shape, because the layers of a model share a workspace, and where one counts another must
+// leave nothing (a block then waited for ever). Weights of more features than that, a million, take
+// prefill.
+constexpr int64_t kCounterBytes = int64_t{64} << 10;
 
 }  // namespace radiance::sm90

@@ -9,6 +9,29 @@ __device__ __forceinline__ uint32_t shared_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+// Shared memory by its own 32-bit address: from a generic pointer the compiler finds the address
+// anew, by the block's place in its cluster, wherever it is used.
+__device__ __forceinline__ uint4 load_shared_16_bytes(uint32_t address) {
+  uint4 v;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "r"(address)
+               : "memory");
+  return v;
+}
+
+__device__ __forceinline__ uint32_t load_shared_2_bytes(uint32_t address) {
+  uint32_t v;
+  asm volatile("ld.shared.u16 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+  return v;
+}
+
+__device__ __forceinline__ uint32_t load_shared_byte(uint32_t address) {
+  uint32_t v;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+  return v;
+}
+
 // ---- mbarriers ----
 
 __device__ __forceinline__ void barrier_init(uint64_t* barrier, uint32_t arrivals) {
@@ -21,33 +44,28 @@ __device__ __forceinline__ void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
 __device__ __forceinline__ void barrier_expect(uint64_t* barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                   shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
+  barrier_expect(shared_address(barrier), bytes);
 }
 
-__device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
-               : "memory");
-}
-
-__device__ __forceinline__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
-  asm volatile(
-      "{\n.reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@done bra finished;\n"
-      "bra again;\n"
-      "finished:\n}\n" ::"r"(shared_address(barrier)),
-      "r"(parity)
-      : "memory");
-}
-
-// The same by address, which a loop keeps in a register: a pointer is turned into one at every use.
 __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
+  barrier_arrive(shared_address(barrier));
+}
+
+// One lane of a warp, all of whose lanes are here.
+__device__ __forceinline__ void barrier_arrive_once(uint32_t barrier) {
+  asm volatile(
+      "{\n.reg .pred one;\n"
+      "elect.sync _|one, 0xffffffff;\n"
+      "@one mbarrier.arrive.shared::cta.b64 _, [%0];\n}\n" ::"r"(barrier)
+      : "memory");
 }
 
 __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
@@ -61,23 +79,8 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
       "r"(parity)
       : "memory");
 }
-
-__device__ __forceinline__ uint4 load_shared_16(uint32_t address) {
-  uint4 value;
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-               : "r"(address));
-  return value;
-}
-__device__ __forceinline__ uint16_t load_shared_2(uint32_t address) {
-  uint16_t value;
-  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(address));
-  return value;
-}
-__device__ __forceinline__ uint8_t load_shared_1(uint32_t address) {
-  uint32_t value;
-  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(address));
-  return static_cast<uint8_t>(value);
+__device__ __forceinline__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
+  barrier_wait(shared_address(barrier), parity);
 }
 
 // Threads of one warpgroup wait for each other; id 1..15.
@@ -91,19 +94,54 @@ __device__ __forceinline__ void named_barrier(int id, int threads) {
 __device__ __forceinline__ void copy_bulk(void* to, const void* from, uint32_t bytes,
                                           uint64_t* barrier, uint64_t policy) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], "
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
+      "[%1], "
       "%2, [%3], %4;" ::"r"(shared_address(to)),
       "l"(from), "r"(bytes), "r"(shared_address(barrier)), "l"(policy)
       : "memory");
 }
 
-__device__ __forceinline__ void copy_tile(void* to, const void* tensor_map, int32_t x, int32_t y,
-                                          uint64_t* barrier) {
+// Kept in the second level cache as anything else is.
+__device__ __forceinline__ void copy_bulk(uint32_t to, const void* from, uint32_t bytes,
+                                          uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
+__device__ __forceinline__ void copy_tile(uint32_t to, const void* tensor_map, int32_t x, int32_t y,
+                                          uint32_t barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
-      "%3}], [%4];" ::"r"(shared_address(to)),
-      "l"(tensor_map), "r"(x), "r"(y), "r"(shared_address(barrier))
+      "%3}], [%4];" ::"r"(to),
+      "l"(tensor_map), "r"(x), "r"(y), "r"(barrier)
       : "memory");
+}
+__device__ __forceinline__ void copy_tile(void* to, const void* tensor_map, int32_t x, int32_t y,
+                                          uint64_t* barrier) {
+  copy_tile(shared_address(to), tensor_map, x, y, shared_address(barrier));
+}
+
+// From shared memory, behind fence_for_copies() of those who wrote it.
+__device__ __forceinline__ void copy_tile_out(const void* tensor_map, int32_t x, int32_t y,
+                                              uint32_t from) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];\n"
+      "cp.async.bulk.commit_group;" ::"l"(tensor_map),
+      "r"(x), "r"(y), "r"(from)
+      : "memory");
+}
+
+__device__ __forceinline__ void fence_for_copies() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// Until all but `pending` of this thread's copies out have read what they copy.
+template <int pending>
+__device__ __forceinline__ void wait_for_copies_out() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
 
 __device__ __forceinline__ uint64_t evict_first_policy() {
@@ -112,13 +150,8 @@ __device__ __forceinline__ uint64_t evict_first_policy() {
   return policy;
 }
 
-__device__ __forceinline__ uint64_t evict_normal_policy() {
-  uint64_t policy;
-  asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-
-// Between what threads write to global memory and what the copy engine reads, here or in another block.
+// Between what threads write to global memory and what the copy engine reads, here or in another
+// block.
 __device__ __forceinline__ void fence_global_for_copies() {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }
@@ -169,12 +202,15 @@ __device__ __forceinline__ void pin(float (&d)[count]) {
 }
 
 // B tile: rows of 128 bytes (128 k of a token), swizzled by 128 bytes, 1024-byte blocks of 8 rows.
-__device__ __forceinline__ uint64_t tile_descriptor(uint32_t tile) {
-  const uint64_t address = tile >> 4;
-  return (address & 0x3fff) | uint64_t{1} << 16 | uint64_t{1024 >> 4} << 32 | uint64_t{1} << 62;
+constexpr uint32_t kDescriptorHigh = 1024 >> 4 | 1u << 30;
+__device__ __forceinline__ uint32_t descriptor_low(uint32_t address) {
+  return (address >> 4 & 0x3fff) | 1u << 16;
+}
+__device__ __forceinline__ uint64_t descriptor(uint32_t low) {
+  return static_cast<uint64_t>(kDescriptorHigh) << 32 | low;
 }
 __device__ __forceinline__ uint64_t tile_descriptor(const void* tile) {
-  return tile_descriptor(shared_address(tile));
+  return descriptor(descriptor_low(shared_address(tile)));
 }
 constexpr uint64_t kDescriptorStep = 32 >> 4;  // from one k-step to the next
 

@@ -73,20 +73,31 @@ __device__ __forceinline__ uint32_t encode_pair(float low, float high) {
   return pair;
 }
 
+// x / s rounded to nearest, r = 1 / s rounded to nearest: Newton's correction twice (Markstein), in
+// half the instructions of the division. It is exact where the quotient is not tiny, that is not
+// below 2^-11, and there e4m3 has nothing but the sign, which -0 would lose on the way.
+__device__ __forceinline__ float divide(float x, float s, float r) {
+  float q = __fmul_rn(x, r);
+  q = __fmaf_rn(__fmaf_rn(-q, s, x), r, q);
+  return copysignf(__fmaf_rn(__fmaf_rn(-q, s, x), r, q), x);
+}
+
 __device__ __forceinline__ uint2 encode(const Chunk& chunk, float scale) {
+  const float r = __frcp_rn(scale);
   uint32_t words[2];
 #pragma unroll
   for (int w = 0; w < 2; ++w) {
     const float* v = chunk.value + 4 * w;
-    words[w] = encode_pair(__fdiv_rn(v[0], scale), __fdiv_rn(v[1], scale)) |
-               encode_pair(__fdiv_rn(v[2], scale), __fdiv_rn(v[3], scale)) << 16;
+    words[w] = encode_pair(divide(v[0], scale, r), divide(v[1], scale, r)) |
+               encode_pair(divide(v[2], scale, r), divide(v[3], scale, r)) << 16;
   }
   return make_uint2(words[0], words[1]);
 }
 
-// Row `row` by threads 0 .. threads - 1, a multiple of 32. Of rows of 16-bit elements that lie on 16
-// bytes each thread keeps `kept` chunks in registers; what is longer, and every other row, is read
-// twice. synchronize() lets those threads wait for each other; warp_max has a word for each warp.
+// Row `row` by threads 0 .. threads - 1, a multiple of 32. Of rows of 16-bit elements that lie on
+// 16 bytes each thread keeps `kept` chunks in registers; what is longer, and every other row, is
+// read twice. synchronize() lets those threads wait for each other; warp_max has a word for each
+// warp.
 template <int threads, int kept, typename Synchronize>
 __device__ __forceinline__ void quantize_row(const QuantizeParams& p, int64_t row, int thread,
                                              uint32_t* warp_max, Synchronize&& synchronize) {
@@ -130,7 +141,8 @@ __device__ __forceinline__ void quantize_row(const QuantizeParams& p, int64_t ro
     return;
   }
   // numerics/e4m3.hpp, activation_scale: both divisions are true ones.
-  const float scale = fmaxf(__fdiv_rn(__uint_as_float(largest), kE4m3Max), 1.0f / (448.0f * 512.0f));
+  const float scale =
+      fmaxf(__fdiv_rn(__uint_as_float(largest), kE4m3Max), 1.0f / (448.0f * 512.0f));
   if (thread == 0) p.scales[row] = scale;
   if (wide) {
     auto* to = reinterpret_cast<uint2*>(xq);

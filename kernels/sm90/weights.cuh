@@ -10,8 +10,8 @@ namespace radiance::sm90 {
 //
 // int4 is packed as 2 m' + s, s the sign and m' = s ? 7 - c : c - 8 of code c. The e4m3 bytes 0..16
 // are the integers times 2^-9 at the even ones, so the byte is 2 m' + s * 0x82: no table, no
-// correction, 7 instructions for 8 codes. (q + 1/2 with a row sum to take the half back unpacks in 5,
-// but costs an addition an output element and group: more, from 16 tokens on.)
+// correction, 7 instructions for 8 codes. (q + 1/2 with a row sum to take the half back unpacks in
+// 5, but costs an addition an output element and group: more, from 16 tokens on.)
 template <bool mxfp4>
 struct Unpack;
 
@@ -37,22 +37,23 @@ struct Unpack<true> {
 
 RADIANCE_HOST_DEVICE constexpr bool is_mxfp4(ScaleKind kind) { return kind == ScaleKind::kE8m0; }
 
-// Half of the four A fragments (k-steps) of a thread for a unit.
+// Two of a thread's four A fragments (k-steps) from 16 bytes of codes.
 template <ScaleKind kind>
-__device__ __forceinline__ void unpack_half(const uint4& words, int half, uint32_t (&a)[4][4]) {
+__device__ __forceinline__ void unpack(const uint4& words, uint32_t (*a)[4]) {
   using U = Unpack<is_mxfp4(kind)>;
-  U::run(words.x, &a[2 * half][0], &a[2 * half][1]);
-  U::run(words.y, &a[2 * half][2], &a[2 * half][3]);
-  U::run(words.z, &a[2 * half + 1][0], &a[2 * half + 1][1]);
-  U::run(words.w, &a[2 * half + 1][2], &a[2 * half + 1][3]);
+  U::run(words.x, &a[0][0], &a[0][1]);
+  U::run(words.y, &a[0][2], &a[0][3]);
+  U::run(words.z, &a[1][0], &a[1][1]);
+  U::run(words.w, &a[1][2], &a[1][3]);
 }
 
+// All four, from a unit.
 template <ScaleKind kind>
 __device__ __forceinline__ void load_fragments(const uint8_t* unit, int thread,
                                                uint32_t (&a)[4][4]) {
   const auto* codes = reinterpret_cast<const uint4*>(unit);
 #pragma unroll
-  for (int half = 0; half < 2; ++half) unpack_half<kind>(codes[half * 128 + thread], half, a);
+  for (int half = 0; half < 2; ++half) unpack<kind>(codes[half * 128 + thread], &a[2 * half]);
 }
 
 __device__ __forceinline__ float half_to_float(uint16_t bits) {
@@ -61,25 +62,24 @@ __device__ __forceinline__ float half_to_float(uint16_t bits) {
   return value;
 }
 
-// A scale as the unit has it, with the codes' unit taken out.
+// A scale from its bits, with the codes' unit taken out.
 template <ScaleKind kind>
-__device__ __forceinline__ float widen_scale(uint16_t bits) {
-  if constexpr (kind == ScaleKind::kE8m0) {
+__device__ __forceinline__ float scale_of_bits(uint32_t bits) {
+  if constexpr (is_mxfp4(kind)) {
     return e8m0_to_f32(static_cast<uint8_t>(bits)) * (1.0f / Unpack<true>::kUnit);
   } else {
-    return half_to_float(bits) * (1.0f / Unpack<false>::kUnit);
+    return half_to_float(static_cast<uint16_t>(bits)) * (1.0f / Unpack<false>::kUnit);
   }
 }
 
-// The scale of a feature (0..63) for the part'th of the slab's groups.
+// That of a feature (0..63) for the part'th of the slab's groups.
 template <ScaleKind kind>
 __device__ __forceinline__ float load_scale(const uint8_t* unit, int part, int feature) {
   const uint8_t* scales = unit + kCodeBytes;
-  const int i = part * kTileN + feature;
-  if constexpr (kind == ScaleKind::kE8m0) {
-    return widen_scale<kind>(scales[i]);
+  if constexpr (is_mxfp4(kind)) {
+    return scale_of_bits<kind>(scales[part * kTileN + feature]);
   } else {
-    return widen_scale<kind>(reinterpret_cast<const uint16_t*>(scales)[i]);
+    return scale_of_bits<kind>(reinterpret_cast<const uint16_t*>(scales)[part * kTileN + feature]);
   }
 }
 

@@ -28,9 +28,10 @@ class Workspace:
         self.bytes = size
         check(LIBRARY.radiance_workspace_init(handle.pointer, self.pointer, size, stream))
 
-    def __del__(self) -> None:
+    # A default: when the interpreter ends, names of modules may be gone.
+    def __del__(self, getpid=os.getpid) -> None:
         # After a fork the library's locks may be held by threads that no longer are.
-        if os.getpid() == self._process:
+        if getpid() == self._process:
             self._handle.free(self.pointer)
 
 

@@ -15,6 +15,7 @@ import threading
 import torch
 from torch import library as torch_library
 
+from radiance_autoround import direct
 from radiance_autoround._library import BF16, F16, F32, FORWARD_ARGS, LIBRARY, RadianceError, error_of
 from radiance_autoround.packed_cache import packed_of
 from radiance_autoround.packing import checked_weight
@@ -146,7 +147,8 @@ def autoround_linear_on_gpu(x: torch.Tensor, qweight: torch.Tensor, scales: torc
     return autoround_linear(x, qweight, scales, group_size, bias)
 
 
-_library.impl("packed_linear", packed_linear, "CPU")
+if not direct.start(packed_linear):
+    _library.impl("packed_linear", packed_linear, "CPU")
 _library.impl("packed_linear", packed_linear_on_gpu, "CUDA")  # HIP's tensors have CUDA's key
 _library.impl("autoround_linear", autoround_linear, "CPU")
 _library.impl("autoround_linear", autoround_linear_on_gpu, "CUDA")

@@ -7,6 +7,7 @@ import weakref
 
 import torch
 
+from radiance_autoround import direct
 from radiance_autoround._library import AUTOROUND_INT4, LIBRARY, MXFP4, RadianceError, WeightDesc, check, sized
 from radiance_autoround.devices import CpuDevice, Device, device_of
 from radiance_autoround.weights import register
@@ -76,5 +77,11 @@ def device_bytes(opened: Device, size: int) -> torch.Tensor:
     # The library's own memory lies in large pages, without which a core streams at two thirds of its speed.
     pointer = opened.handle.allocate(size)
     memory = (ctypes.c_uint8 * size).from_address(pointer)
-    weakref.finalize(memory, opened.handle.free, pointer).atexit = False
+    direct.own(pointer)
+    weakref.finalize(memory, release, opened, pointer).atexit = False
     return torch.frombuffer(memory, dtype=torch.uint8)
+
+
+def release(opened: Device, pointer: int) -> None:
+    direct.disown(pointer)
+    opened.handle.free(pointer)

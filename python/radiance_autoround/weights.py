@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from radiance_autoround import direct
 from radiance_autoround._library import LIBRARY, LinearInfo, RadianceError, check, sized
 from radiance_autoround.devices import Device, device_of, workspace_bytes
 
@@ -74,10 +75,14 @@ class Weight:
         check(LIBRARY.radiance_linear_get_info(self.handle, byref(info)), self.name)
         self.n, self.k, self.group = info.n, info.k, info.group
         self.format, self.target = FORMATS[info.format], info.target.decode()
+        if self.torch_device.type == "cpu":
+            direct.add(self.data, self.bytes, self.device.handle.pointer, self.handle, self.n, self.k)
 
-    def __del__(self) -> None:
-        if os.getpid() == getattr(self, "_process", None) and getattr(self, "handle", None):
-            LIBRARY.radiance_linear_destroy(self.handle)
+    # Defaults: when the interpreter ends, names of modules may be gone.
+    def __del__(self, getpid=os.getpid, destroy=LIBRARY.radiance_linear_destroy, drop=direct.drop) -> None:
+        if getpid() == getattr(self, "_process", None) and getattr(self, "handle", None):
+            drop(self.data, self.handle)
+            destroy(self.handle)
 
     def workspace_bytes(self, m: int) -> int:
         """For m rows, rounded up to a power of two so that a few sizes serve all calls."""
@@ -86,7 +91,16 @@ class Weight:
             needed = self.needs[power] = workspace_bytes(self.handle, min(1 << power, MOST_ROWS))
         return needed
 
+    def collect(self) -> None:
+        """Adds the calls that did not come through Python; under count_lock."""
+        if self.torch_device.type == "cpu":
+            calls, rows = direct.take_counts(self.data)
+            self.calls += calls
+            self.rows += rows
+
     def call_count(self) -> CallCount:
+        with count_lock:
+            self.collect()
         return CallCount(self.name, self.n, self.k, self.group, self.format, str(self.torch_device), self.target,
                          self.calls, self.rows)
 
@@ -144,6 +158,7 @@ def call_counts() -> list[CallCount]:
 def reset_call_counts() -> None:
     with count_lock:
         for weight in live_weights():
+            weight.collect()
             weight.calls = weight.rows = 0
 
 

@@ -185,6 +185,26 @@ TEST_F(Command, BenchWritesItsRows) {
   EXPECT_EQ(report.at("rows")[0].at("scope"), "op");
 }
 
+TEST_F(Command, RivalsNeedTheirDevice) {
+  expect_refusal(
+      "bench --device cpu:portable --shapes 64x64 --copies 2 --m 1 --rivals",
+      "the rivals are cuBLASLt's products, which need --device cuda:N, not cpu:portable");
+}
+
+TEST_F(Command, BenchSaysEveryRowIfAsked) {
+  const Result result =
+      run("bench --device cpu:portable --threads 1 --shapes 64x64 --m between --copies 2 "
+          "--samples 1 --row-seconds 1 --scope gemm --verbose --json '" +
+          file("v.json") + "'");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\n64x64 autoround gemm decode/"));
+  const nlohmann::json rows = nlohmann::json::parse(read(file("v.json"))).at("rows");
+  ASSERT_EQ(rows.size(), 15u);
+  EXPECT_EQ(rows[4].at("M"), 6);
+  EXPECT_EQ(rows[14].at("M"), 192);
+  EXPECT_EQ(rows[0].at("replayed"), false);
+}
+
 TEST_F(Command, SweepWritesARowAConfiguration) {
   const Result result =
       run("sweep --device cpu:portable --threads 1 --shapes 64x128 --m 1 --copies 2 --samples 1 "

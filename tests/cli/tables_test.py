@@ -80,6 +80,36 @@ class Tables(unittest.TestCase):
         kept = self.table("bench docs/results/r.json format=autoround", rows=rows)
         self.assertNotIn("mxfp4", kept)
 
+    def test_beside(self):
+        def rival(name, us, ratio):
+            return {"name": name, "us": us, "us_spread": 0.01, "ratio": ratio}
+
+        rows = [bench_row(scope="gemm", us=11.0, replayed=True, rivals=[rival("other fp8", 22, 0.5)]),
+                bench_row(scope="op", us=12.5, replayed=True, rivals=[rival("other fp8", 22, 0.568)])]
+        text = self.table("beside docs/results/r.json", rows=rows, arch="sm90")
+        self.assertIn("| other fp8 us | product / it | operation / it |", text)
+        self.assertIn("| out | decode/avx512 | 1 | 11.0 | 84 % | 65 G | 12.5 | 1.50 | 22.0 | 0.50 | 0.57 |",
+                      text)
+        self.assertIn("2 multiprocessors; medians of 15 samples of replayed graphs", text)
+        for row in rows:
+            del row["rivals"]
+        self.assertIn("| 12.5 | 1.50 |\n", self.table("beside docs/results/r.json", rows=rows))
+        self.write("<!-- table:beside docs/results/r.json -->\n<!-- /table -->\n", rows=rows[:1])
+        self.assertIn("out M=1 does not have a row of each scope", self.run_tool().stderr)
+
+    def test_slow(self):
+        cell = {"shape": "out", "scope": "op", "config": "decode/t8", "against": "M=96", "M": 64,
+                "us": 20.0, "other_us": 16.0, "ratio": 1.25}
+        text = self.table("slow docs/results/r.json", slow_cells=[cell])
+        self.assertIn("| out | op | decode/t8 | M=96 | 64 | 20.0 | 16.0 | 1.25 |", text)
+        self.assertIn("\nNone.\n", self.table("slow docs/results/r.json", slow_cells=[]))
+
+    def test_sanitizer(self):
+        row = {"tool": "racecheck", "suites": "onehot,order", "passed": 8, "failed": 0, "found": 3,
+               "seconds": 12.3, "finished": True}
+        text = self.table("sanitizer docs/results/r.json", rows=[row])
+        self.assertIn("| racecheck | onehot, order | 8 | 0 | 3 | 12 | yes |", text)
+
     def test_grid(self):
         text = self.table("grid docs/results/r.json",
                           rows=[bench_row(), bench_row(M=16, us=9.876), bench_row(shape="down")])

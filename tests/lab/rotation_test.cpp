@@ -7,7 +7,7 @@
 namespace radiance::lab {
 namespace {
 
-TEST(Rotation, CopiesPassTwiceTheLastCache) {
+TEST(Rotation, CopiesPassTheLastCacheOfACardEightTimes) {
   DeviceInfo info;
   info.name = "cuda:0";
   info.memory_bytes = uint64_t{64} << 30;
@@ -15,13 +15,20 @@ TEST(Rotation, CopiesPassTwiceTheLastCache) {
   for (const size_t bytes : {size_t{1} << 20, size_t{46} << 20, size_t{1} << 30}) {
     const int copies = automatic_copies(info, bytes);
     EXPECT_GE(copies, 2);
-    EXPECT_GT(static_cast<uint64_t>(copies) * bytes, 2 * info.last_cache_bytes);
+    EXPECT_GT(static_cast<uint64_t>(copies) * bytes, 8 * info.last_cache_bytes);
   }
   // Within half of the memory.
   info.memory_bytes = uint64_t{200} << 20;
   EXPECT_EQ(automatic_copies(info, 20 << 20), 5);
   info.last_cache_bytes = 0;
   EXPECT_EQ(automatic_copies(info, 20 << 20), 2);
+}
+
+TEST(Rotation, CopiesPassTheLastCacheOfAProcessorTwice) {
+  DeviceInfo info;
+  info.name = "cpu:avx2";
+  info.last_cache_bytes = 8 << 20;
+  EXPECT_EQ(automatic_copies(info, 1 << 20), 17);
 }
 
 TEST(Rotation, TakesEveryCopyInTurn) {

@@ -10,6 +10,18 @@ HALF_SUBNORMAL = {torch.bfloat16: 2.0**-134, torch.float16: 2.0**-25, torch.floa
 SUM_ERROR = {"cpu": 2.0**-19, "cuda": 2.0**-12}
 
 
+def largest_weights(scales, group, k):
+    """[N, K]: 8 times each weight's scale, in fp64."""
+    row = torch.arange(k) // (k if group == -1 else group)
+    return scales.cpu().double().abs()[row].T * 8
+
+
+def element_bound(y, xq, scale, largest, dtype, device_type, bias=0.0):
+    """DESIGN section 3: what each element of y may err, for fp64 xq and scale."""
+    size = scale * (xq.abs() @ largest.T) + abs(bias)
+    return UNIT[dtype] * y.abs() + HALF_SUBNORMAL[dtype] + SUM_ERROR[device_type] * size
+
+
 class Problem:
     """y = x W^T + bias with values that differ in n, m and k: signed scales, subnormal ones among them, code 0."""
 
@@ -40,12 +52,8 @@ class Problem:
         xq, scale = (part.double() for part in reference.quantized_activations(x))
         bias = torch.zeros(self.n, dtype=torch.float64) if self.bias is None else self.bias.cpu().double()
         y = xq @ weight.T * scale + bias
-        group = self.k if self.group == -1 else self.group
-        row = torch.arange(self.k) // group
-        largest = self.scales.cpu().double().abs()[row].T * 8
-        size = scale * (xq.abs() @ largest.T) + bias.abs()
-        dtype = x.dtype
-        return y, UNIT[dtype] * y.abs() + HALF_SUBNORMAL[dtype] + SUM_ERROR[self.device.type] * size
+        largest = largest_weights(self.scales, self.group, self.k)
+        return y, element_bound(y, xq, scale, largest, x.dtype, self.device.type, bias)
 
     def check(self, y, x=None):
         expected, bound = self.expected(x)

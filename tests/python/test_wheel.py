@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 
+LIBRARIES = ["radiance_autoround/lib/libradiance.so.1", "radiance_autoround/lib/libradiance_torch.so"]
+
+
 @pytest.fixture(scope="module")
 def wheel():
     if not (named := os.environ.get("RADIANCE_WHEEL")):
@@ -30,19 +33,20 @@ def test_content(wheel):
         metadata = archive.read(next(n for n in names if n.endswith(".dist-info/METADATA"))).decode()
     outside = {name for name in names if not name.startswith(("radiance_autoround/", "radiance_autoround-"))}
     assert not outside
-    assert [name for name in names if ".so" in name] == ["radiance_autoround/lib/libradiance.so.1"]
+    assert sorted(name for name in names if ".so" in name) == LIBRARIES
     assert {"radiance_autoround/op.py", "radiance_autoround/loader.py", "radiance_autoround/vllm/__init__.py"} <= names
     assert "[vllm.general_plugins]" in entry_points
     required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line]
     assert required == []
 
 
-def test_the_library_needs_no_torch_no_driver_and_no_newer_runtime(wheel, tmp_path):
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_the_libraries_need_no_torch_no_driver_and_no_newer_runtime(wheel, tmp_path, name):
     with zipfile.ZipFile(wheel) as archive:
-        library = archive.extract("radiance_autoround/lib/libradiance.so.1", tmp_path)
+        library = archive.extract(name, tmp_path)
     dynamic = subprocess.run(["readelf", "-d", library], text=True, capture_output=True, check=True).stdout
     needed = {line.split("[")[1].rstrip("]") for line in dynamic.splitlines() if "(NEEDED)" in line}
-    assert needed <= {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, needed
+    assert needed <= {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "libradiance.so.1"}, needed
     symbols = subprocess.run(["nm", "-D", "--defined-only", library], text=True, capture_output=True, check=True).stdout
     visible = {line.split()[-1].split("@")[0] for line in symbols.splitlines()}
     assert {name for name in visible if not name.startswith(("radiance_", "RADIANCE_"))} == set()

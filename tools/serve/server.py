@@ -23,6 +23,15 @@ CPU_ENVIRONMENT = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_WAIT_POLICY": "PA
 LOADER_OPTIONS = {"enable_weights_track": True}
 
 
+def metric(url: str, name: str) -> float:
+    """The sum of a server's metric over its labels."""
+    with urllib.request.urlopen(f"{url}/metrics", timeout=60) as answer:
+        values = re.findall(rf"^{re.escape(name)}(?:\{{[^}}]*\}})? (\S+)$", answer.read().decode(), re.MULTILINE)
+    if not values:
+        raise RuntimeError(f"the server has no metric {name}")
+    return sum(map(float, values))
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -95,11 +104,7 @@ class Server:
         return openai.OpenAI(base_url=f"{self.url}/v1", api_key="none", timeout=600, max_retries=0)
 
     def metric(self, name: str) -> float:
-        """The sum of a metric over its labels."""
-        values = re.findall(rf"^{re.escape(name)}(?:\{{[^}}]*\}})? (\S+)$", self._get("/metrics"), re.MULTILINE)
-        if not values:
-            raise RuntimeError(f"the server has no metric {name}")
-        return sum(map(float, values))
+        return metric(self.url, name)
 
     def call_workers(self, method: str) -> list[Any]:
         """What every worker's method returned; the server must run with VLLM_SERVER_DEV_MODE=1."""

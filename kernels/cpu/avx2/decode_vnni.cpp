@@ -28,14 +28,14 @@ struct DotBytes {
   template <Format format>
   static constexpr int64_t blocks_at_once = 16;
 
-  template <Format format, int digits>
+  template <Format format>
   static inline void add(const uint8_t* codes, const uint8_t* row, int64_t b0, int64_t b1,
                          WideSums& wide) {
     // A sum for each half of a byte: one for both is two additions of five clocks long a line,
     // where the line's twelve take six (measured: 78 % of the stream).
-    __m256i sum[2][2][digits];
+    __m256i sum[2][2][kDigits];
 #pragma GCC unroll 8
-    for (int d = 0; d < digits; ++d) {
+    for (int d = 0; d < kDigits; ++d) {
       sum[0][0][d] = wide.digit[0][d];
       sum[1][0][d] = wide.digit[1][d];
       sum[0][1][d] = sum[1][1][d] = _mm256_setzero_si256();
@@ -43,7 +43,7 @@ struct DotBytes {
     for (int64_t b = b0; b < b1; ++b) {
       const uint8_t* line = codes + b * kBlockBytes;
       _mm_prefetch(line + 1024, _MM_HINT_T0);
-      const uint8_t* block = row + b * kDigitBlockBytes;
+      const uint8_t* block = row + b * kIntegerBlockBytes;
       // One word of codes, one of digits at a time: the sums take twelve of sixteen registers.
 #pragma GCC unroll 2
       for (int nibble = 0; nibble < 2; ++nibble) {
@@ -54,7 +54,7 @@ struct DotBytes {
           const __m256i bytes = unpack<format>(words, nibble);
           asm volatile("" : "+r"(block), "+r"(line));  // or they are all loaded first
 #pragma GCC unroll 8
-          for (int d = 0; d < digits; ++d) {
+          for (int d = 0; d < kDigits; ++d) {
             const __m256i four =
                 _mm256_set1_epi32(*reinterpret_cast<const i32*>(block + 8 * d + 4 * nibble));
             add_products(sum[half][nibble][d], bytes, four);
@@ -63,7 +63,7 @@ struct DotBytes {
       }
     }
 #pragma GCC unroll 8
-    for (int d = 0; d < digits; ++d) {
+    for (int d = 0; d < kDigits; ++d) {
       for (int half = 0; half < 2; ++half) {
         wide.digit[half][d] = _mm256_add_epi32(
             sum[half][0][d], _mm256_srai_epi32(sum[half][1][d], high_bits<format>));

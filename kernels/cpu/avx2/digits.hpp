@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cpu/avx2/tile.hpp"
-#include "kernels/cpu/row_digits.hpp"
+#include "kernels/cpu/row_integers.hpp"
 
 namespace radiance::cpu {
 namespace {
@@ -25,6 +25,28 @@ struct WideSums {
   __m256i digit[2][kDigits];
 };
 
+// Sums of the rests of a row's part with the codes of a tile.
+template <Format format>
+__attribute__((noinline)) void rests_of_tile(const uint8_t* codes, const RowPart& part,
+                                             const RowRest* rests, __m256i* sums) {
+  const __m256i mask = _mm256_set1_epi8(0x0f);
+  const __m256i ones = _mm256_set1_epi16(1);
+  for (int half = 0; half < 2; ++half) {
+    __m256i sum = _mm256_set1_epi32(-OffsetCodes<format>::offset * part.rest_sum);
+    for (int j = 0; j < part.rest_count; ++j) {
+      const RowRest& rest = rests[part.rest_begin + j];
+      const __m256i words = _mm256_loadu_si256(
+          reinterpret_cast<const __m256i*>(codes + rest.at / 2 * kBlockBytes + 32 * half));
+      const __m256i bytes = code_bytes<format>(
+          _mm256_and_si256(_mm256_srl_epi16(words, _mm_cvtsi32_si128(rest.at % 2 * 4)), mask));
+      sum = _mm256_add_epi32(
+          sum,
+          _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi32(rest.values)), ones));
+    }
+    sums[half] = _mm256_sll_epi32(sum, _mm_cvtsi32_si128(part.rest_shift));
+  }
+}
+
 // `streams` tiles, tile_begin + i * stride, in turns of a few lines each: one stream alone reached
 // half of the memory's rate.
 template <typename Dot, Format format, int streams>
@@ -43,31 +65,35 @@ void run_tiles(const GemmTask& task, int64_t m, int64_t tile_begin, int64_t stri
     const BlockRange range = part_blocks(task, g, p % parts);
     const RowPart& part = row_part[p];
     WideSums wide[streams] = {};
-    const auto add = [&]<int digits>() __attribute__((always_inline)) {
-      for (int64_t b = range.begin; b < range.end; b += at_once) {
-        const int64_t end = b + at_once < range.end ? b + at_once : range.end;
-        for (int i = 0; i < streams; ++i) {
-          Dot::template add<format, digits>(
-              task.codes + (tile_begin + i * stride) * code_bytes_of_tile, row, b, end, wide[i]);
-        }
+    __m256i rest[streams][2];
+    if (part.rest_count != 0) {
+      for (int i = 0; i < streams; ++i) {
+        rests_of_tile<format>(task.codes + (tile_begin + i * stride) * code_bytes_of_tile, part,
+                              row_rests(task, m), rest[i]);
       }
-    };
-    if (part.digits == kFewDigits) {
-      add.template operator()<kFewDigits>();
-    } else {
-      add.template operator()<kDigits>();
     }
+    for (int64_t b = range.begin; b < range.end; b += at_once) {
+      const int64_t end = b + at_once < range.end ? b + at_once : range.end;
+      for (int i = 0; i < streams; ++i) {
+        Dot::template add<format>(task.codes + (tile_begin + i * stride) * code_bytes_of_tile, row,
+                                  b, end, wide[i]);
+      }
+    }
+    const float unit = part.rest_count != 0 ? kIntegerUnit : part.unit;
     for (int i = 0; i < streams; ++i) {
       const uint8_t* scales =
           task.scales + ((tile_begin + i * stride) * groups + g) * kScaleBytes<format>;
       for (int half = 0; half < 2; ++half) {
         const __m256i* digit = wide[i].digit[half];
-        const __m256i high = _mm256_add_epi32(digit[1], _mm256_slli_epi32(digit[2], kDigitBits));
-        const __m256i exact =
-            _mm256_sub_epi32(_mm256_add_epi32(digit[0], _mm256_slli_epi32(high, kDigitBits)),
+        __m256i exact =
+            _mm256_sub_epi32(_mm256_add_epi32(digit[0], _mm256_slli_epi32(digit[1], kDigitBits)),
                              _mm256_set1_epi32(Code::offset * part.sum));
-        const __m256 scale = _mm256_mul_ps(load_scales<format>(scales, half),
-                                           _mm256_set1_ps(Code::unit * part.unit));
+        if (part.rest_count != 0) {
+          exact = _mm256_add_epi32(_mm256_sll_epi32(exact, _mm_cvtsi32_si128(part.shift)),
+                                   rest[i][half]);
+        }
+        const __m256 scale =
+            _mm256_mul_ps(load_scales<format>(scales, half), _mm256_set1_ps(Code::unit * unit));
         total[i][half] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact), scale, total[i][half]);
       }
     }
@@ -93,7 +119,7 @@ void run_format(const GemmTask& task, int64_t tile_begin, int64_t tile_end) {
   }
 }
 
-// Dot has blocks_at_once<format> and add<format, digits>(codes of a tile, row, first block, end,
+// Dot has blocks_at_once<format> and add<format>(codes of a tile, row, first block, end,
 // sums).
 template <typename Dot>
 inline void decode_digits(const GemmTask& task, int64_t tile_begin, int64_t tile_end) {

@@ -1,7 +1,7 @@
 #include <immintrin.h>
 
 #include "kernels/cpu/avx2/kernels.hpp"
-#include "kernels/cpu/row_digits.hpp"
+#include "kernels/cpu/row_integers.hpp"
 
 namespace radiance::cpu {
 namespace {
@@ -73,8 +73,8 @@ uint64_t avx2_stream_read(const uint8_t* data, int64_t bytes) {
 
 const PeakKernel kAvx2FmaPeak = {"vfmadd231ps ymm", fma_peak, kSums * 8};
 const PeakKernel kAvx2DigitsPeak = {"vpmaddubsw + vpaddw, two a product", maddubs_peak,
-                                    kSums * 32 / kFewDigits};
+                                    kSums * 32 / kDigits};
 const PeakKernel kAvx2VnniDigitsPeak = {"vpdpbusd ymm, two a product", vnni_peak,
-                                        kSums * 32 / kFewDigits};
+                                        kSums * 32 / kDigits};
 
 }  // namespace radiance::cpu

@@ -1,7 +1,7 @@
 #include <immintrin.h>
 
 #include "kernels/cpu/avx512/kernels.hpp"
-#include "kernels/cpu/row_digits.hpp"
+#include "kernels/cpu/row_integers.hpp"
 
 namespace radiance::cpu {
 namespace {
@@ -38,6 +38,13 @@ float digits_peak(int64_t iterations) {
               });
 }
 
+float words_peak(int64_t iterations) {
+  return peak(iterations, _mm512_set1_epi16(1),
+              [](__m512i& sum, __m512i one) __attribute__((always_inline)) {
+                asm volatile("vpdpwssd %1, %1, %0" : "+v"(sum) : "v"(one));
+              });
+}
+
 }  // namespace
 
 // Four streams of two lines each: what a core needs to reach its memory's rate.
@@ -61,7 +68,7 @@ uint64_t avx512_stream_read(const uint8_t* data, int64_t bytes) {
 }
 
 const PeakKernel kAvx512Bf16Peak = {"vdpbf16ps", bf16_peak, kSums * 32};
-const PeakKernel kAvx512DigitsPeak = {"vpdpbusd, two a product", digits_peak,
-                                      kSums * 64 / kFewDigits};
+const PeakKernel kAvx512DigitsPeak = {"vpdpbusd, two a product", digits_peak, kSums * 64 / kDigits};
+const PeakKernel kAvx512WordsPeak = {"vpdpwssd", words_peak, kSums * 32};
 
 }  // namespace radiance::cpu

@@ -16,27 +16,31 @@ constexpr GemmKernel planned_up_to(GemmKernel kernel, int64_t m) {
   return kernel;
 }
 
-constexpr GemmKernel named(const char* name, GemmKernel kernel) {
-  kernel.name = name;
-  return kernel;
-}
-
 // Up to 8 rows the codes are unpacked in registers once; every further pass of eight would unpack
 // them again. Bytes take two or three vpdpbusd for 64 weights where bf16 takes two vdpbf16ps, but
 // fewer instructions to unpack: with dots of equal cost they meet at 4 rows.
 constexpr GemmKernel kGemm[] = {kDecodeBytes, kDecode, kPrefill};
 
-// Where a vdpbf16ps costs four vpdpbusd, bytes win for any number of rows: gate_up at 4, 8, 16 and
-// 64 rows in 2.7, 5.6, 11.6 and 42 ms against 5.8, 12, 24 and 86. 64 rows at a time, whose digits
-// stay in L2.
-constexpr GemmKernel kSplitDotGemm[] = {planned_up_to(kDecodeBytes, 64), planned_up_to(kDecode, 64),
-                                        named("prefill/vnni", planned_up_to(kDecodeBytes, kAnyM)),
-                                        kPrefill};
+constexpr GemmKernel kDecodeWords = {
+    "decode/vnni16",  8, RowForm::kWords, 64, 12, no_scratch, avx512_decode_words,
+    &kAvx512WordsPeak};
+constexpr GemmKernel kPrefillWords = {"prefill/vnni16",
+                                      kAnyM,
+                                      RowForm::kWords,
+                                      128,
+                                      3,
+                                      avx512_prefill_words_scratch_bytes,
+                                      avx512_prefill_words,
+                                      &kAvx512WordsPeak};
+
+// Where a vdpbf16ps costs four vpdpwssd, integers win for any number of rows.
+constexpr GemmKernel kSplitDotGemm[] = {kDecodeBytes, kDecodeWords, planned_up_to(kDecode, 8),
+                                        kPrefillWords, kPrefill};
 
 }  // namespace
 
 constinit const ArchKernels kAvx512Kernels = {kGemm, 3, &kAvx512RowKernels, avx512_stream_read};
-constinit const ArchKernels kAvx512SplitDotKernels = {kSplitDotGemm, 4, &kAvx512RowKernels,
+constinit const ArchKernels kAvx512SplitDotKernels = {kSplitDotGemm, 5, &kAvx512RowKernels,
                                                       avx512_stream_read};
 
 }  // namespace radiance::cpu

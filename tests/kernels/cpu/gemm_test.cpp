@@ -130,8 +130,8 @@ TEST_P(Gemm, MatchesAnFp64Sum) {
   }
 }
 
-// A row's result does not depend on the other rows, whichever kernel their number selects. The
-// kernels for one or two rows, which sum integers, are the exception: they agree with each other.
+// A row's result does not depend on the other rows, whichever kernel their number selects: those
+// that sum integers agree with each other, and those that sum floats.
 TEST_P(Gemm, RowsDoNotDependOnTheBatch) {
   CpuDevice device("cpu", GetParam(), 2);
   const auto backend = make_backend(device);
@@ -157,7 +157,7 @@ TEST_P(Gemm, RowsDoNotDependOnTheBatch) {
       return y;
     };
     const ArchKernels& kernels = arch_kernels(GetParam());
-    std::vector<float> floats;
+    std::vector<float> of_floats, of_integers;
     for (int i = 0; i < kernels.gemm_count; ++i) {
       const GemmKernel& kernel = kernels.gemm[i];
       const std::vector<float> all = run(0, p.m, kernel.name);
@@ -167,9 +167,10 @@ TEST_P(Gemm, RowsDoNotDependOnTheBatch) {
           ASSERT_EQ(alone[n], all[static_cast<size_t>(m) * alone.size() + n]) << m << " " << n;
         }
       }
-      if (kernel.form == RowForm::kDigits) continue;
-      if (floats.empty()) floats = all;
-      ASSERT_EQ(floats, all) << kernel.name;
+      const bool integers = kernel.form == RowForm::kDigits || kernel.form == RowForm::kWords;
+      std::vector<float>& first = integers ? of_integers : of_floats;
+      if (first.empty()) first = all;
+      ASSERT_EQ(first, all) << kernel.name;
     }
   }
 }

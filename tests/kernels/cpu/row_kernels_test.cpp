@@ -1,13 +1,14 @@
 // The quantizer of every instruction set against numerics/, bit for bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
 #include <vector>
 
 #include "kernels/cpu/policy.hpp"
-#include "kernels/cpu/row_digits.hpp"
+#include "kernels/cpu/row_integers.hpp"
 #include "numerics/bf16.hpp"
 #include "numerics/e4m3.hpp"
 #include "numerics/f16.hpp"
@@ -120,21 +121,14 @@ TEST_P(Rows, GroupSumsAreExact) {
   }
 }
 
-TEST_P(Rows, ExpandsEveryByteInEveryForm) {
+TEST_P(Rows, ExpandsEveryByteToFloats) {
   std::vector<uint8_t> xq;
   for (int b = 0; b < 256; ++b) xq.push_back(static_cast<uint8_t>(b));
-  const int64_t k = 256, group = 40;
-  const auto padded = static_cast<size_t>(k + kRowPadding);
+  const auto padded = static_cast<size_t>(256 + kRowPadding);
   std::vector<uint16_t> halves(padded, 0xffff);
   std::vector<float> floats(padded, -1.0f);
-  std::vector<uint8_t> digits(static_cast<size_t>(digit_row_bytes(k, group)), 0xff);
-  rows().expand(xq.data(), k, group, RowForm::kBf16, reinterpret_cast<uint8_t*>(halves.data()));
-  rows().expand(xq.data(), k, group, RowForm::kF32, reinterpret_cast<uint8_t*>(floats.data()));
-  rows().expand(xq.data(), k, group, RowForm::kDigits, digits.data());
-  constexpr int order[8] = {0, 4, 1, 5, 2, 6, 3, 7};
-  std::vector<RowPart> parts(7);
-  std::memcpy(parts.data(), digits.data() + row_parts_offset(k), parts.size() * sizeof(RowPart));
-  std::vector<double> sums(7);
+  rows().expand(xq.data(), 256, 40, RowForm::kBf16, reinterpret_cast<uint8_t*>(halves.data()));
+  rows().expand(xq.data(), 256, 40, RowForm::kF32, reinterpret_cast<uint8_t*>(floats.data()));
   for (size_t i = 0; i < padded; ++i) {
     const float value = i < 256 ? e4m3_to_f32(xq[i]) : 0.0f;
     if (std::isnan(value)) {
@@ -144,45 +138,143 @@ TEST_P(Rows, ExpandsEveryByteInEveryForm) {
     }
     EXPECT_EQ(bf16_to_f32(halves[i]), value);
     EXPECT_EQ(floats[i], value);
-    if (i >= 256) continue;
-    const RowPart& part = parts[i / 40];
-    sums[i / 40] += value;
-    const auto* block = reinterpret_cast<const int8_t*>(digits.data()) + i / 8 * kDigitBlockBytes;
-    for (int p = 0; p < 8; ++p) {
-      if (order[p] != static_cast<int>(i % 8)) continue;
-      EXPECT_EQ(
-          static_cast<float>(block[p] + 256 * block[8 + p] + 65536 * block[16 + p]) * part.unit,
-          value);
-      if (part.digits == kFewDigits) {
-        EXPECT_EQ(block[16 + p], 0);
-      }
-    }
-  }
-  for (size_t g = 0; g < sums.size(); ++g) {
-    EXPECT_EQ(parts[g].sum * static_cast<double>(parts[g].unit), sums[g]) << g;
   }
 }
 
-// 448 beside 2^-6, 0.25 beside 2^-9 (15 bits from the first to the last), and one bit more of each.
-TEST_P(Rows, TakesTwoDigitsWhereTheyReach) {
-  const int64_t k = 160, group = 32;
-  std::vector<uint8_t> xq(static_cast<size_t>(k), 0);
-  const float pairs[5][2] = {
-      {448.0f, 0x1p-6f}, {-448.0f, 0x1p-7f}, {-52.0f, 0x1p-9f}, {64.0f, -0x1p-9f}, {0.0f, 0.0f}};
-  const int expected[5] = {2, 3, 2, 3, 2};
-  for (size_t g = 0; g < 5; ++g) {
-    xq[g * 32 + 3] = f32_to_e4m3(pairs[g][0]);
-    xq[g * 32 + 30] = f32_to_e4m3(pairs[g][1]);
+// A row in an integer form, read back.
+struct IntegerRow {
+  IntegerRow(const RowKernels& kernels, const std::vector<uint8_t>& xq, int64_t row_group,
+             RowForm row_form)
+      : k(static_cast<int64_t>(xq.size())),
+        group(row_group),
+        form(row_form),
+        bytes(static_cast<size_t>(integer_row_bytes(k, group)), 0xff) {
+    kernels.expand(xq.data(), k, group, form, bytes.data());
+    parts.resize(static_cast<size_t>(parts_of(k, group)));
+    std::memcpy(parts.data(), bytes.data() + row_parts_offset(k), parts.size() * sizeof(RowPart));
   }
-  std::vector<uint8_t> digits(static_cast<size_t>(digit_row_bytes(k, group)), 0xff);
-  rows().expand(xq.data(), k, group, RowForm::kDigits, digits.data());
-  std::vector<RowPart> parts(5);
-  std::memcpy(parts.data(), digits.data() + row_parts_offset(k), parts.size() * sizeof(RowPart));
-  for (size_t g = 0; g < 5; ++g) {
-    EXPECT_EQ(parts[g].digits, expected[g]) << g;
-    EXPECT_EQ(parts[g].sum * static_cast<double>(parts[g].unit),
-              static_cast<double>(pairs[g][0]) + static_cast<double>(pairs[g][1]))
-        << g;
+  RowRest rest(int64_t i) const {
+    RowRest r;
+    std::memcpy(&r, bytes.data() + row_rests_offset(k, group) + i * int64_t{sizeof(RowRest)},
+                sizeof(r));
+    return r;
+  }
+  // The element's dense integer, or the byte or word that a lane of rests has at its place.
+  int64_t dense(int64_t at) const {
+    const uint8_t* block = bytes.data() + at / 8 * kIntegerBlockBytes;
+    if (form == RowForm::kWords) {
+      int16_t word;
+      std::memcpy(&word, block + 2 * (at % 8), 2);
+      return word;
+    }
+    const auto p =
+        static_cast<int64_t>(std::find(kDigitOrder, kDigitOrder + 8, at % 8) - kDigitOrder);
+    return static_cast<int8_t>(block[p]) + 256 * static_cast<int8_t>(block[8 + p]);
+  }
+  // 512 times the value that every element of the row stands for.
+  std::vector<int64_t> units() const {
+    std::vector<int64_t> all;
+    int64_t rest_count = 0;
+    for (size_t p = 0; p < parts.size(); ++p) {
+      const RowPart& part = parts[p];
+      const int64_t in_group = static_cast<int64_t>(p) % parts_per_group(group);
+      const int64_t group_begin = static_cast<int64_t>(p) / parts_per_group(group) * group;
+      const int64_t group_end = std::min(group_begin + group, k);
+      const int64_t begin = std::min(group_begin + in_group * kPartK, group_end);
+      const int64_t end = std::min(begin + kPartK, group_end);
+      int64_t sum = 0, rest_sum = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        sum += dense(i);
+        all.push_back(dense(i) * (1 << part.shift));
+      }
+      EXPECT_EQ(part.sum, sum);
+      EXPECT_EQ(part.unit, std::ldexp(1.0f, part.shift - 9));
+      EXPECT_EQ(part.rest_begin, rest_count);
+      for (int64_t i = 0; i < part.rest_count; ++i) {
+        const RowRest lane = rest(part.rest_begin + i);
+        const int64_t per_lane = integers_per_lane(form);
+        for (int64_t j = 0; j < per_lane; ++j) {
+          const int64_t first = lane.at * per_lane + j;
+          const int64_t element =
+              form == RowForm::kWords ? first : first / 8 * 8 + kDigitOrder[first % 8];
+          if (element < begin || element >= end) {
+            ADD_FAILURE() << element;
+            continue;
+          }
+          const uint32_t values = static_cast<uint32_t>(lane.values) >> (32 / per_lane * j);
+          const int64_t value = per_lane == 2 ? int64_t{static_cast<int16_t>(values)}
+                                              : int64_t{static_cast<int8_t>(values)};
+          EXPECT_TRUE(value == 0 || dense(element) == 0);
+          rest_sum += value;
+          all[static_cast<size_t>(element)] += value * (1 << part.rest_shift);
+        }
+      }
+      EXPECT_EQ(part.rest_sum, rest_sum);
+      rest_count += part.rest_count;
+    }
+    return all;
+  }
+
+  int64_t k, group;
+  RowForm form;
+  std::vector<uint8_t> bytes;
+  std::vector<RowPart> parts;
+};
+
+TEST_P(Rows, IntegersAreExact) {
+  std::mt19937 rng(9);
+  for (int round = 0; round < 200; ++round) {
+    const auto k = static_cast<size_t>(8 * (1 + rng() % 200));
+    constexpr int64_t groups[] = {8, 32, 40, 64, 128, 264, 1000, 1600};
+    const int64_t group = std::min(groups[rng() % 8], static_cast<int64_t>(k));
+    // All values, or few large ones among small, or few small ones among large.
+    std::vector<uint8_t> xq;
+    const int kind = round % 3;
+    for (size_t i = 0; i < k; ++i) {
+      const bool rare = rng() % 16 == 0;
+      const uint32_t magnitude = kind == 0             ? rng() % 128
+                                 : (kind == 1) == rare ? 0x60 + rng() % 31
+                                                       : rng() % 0x40;
+      xq.push_back(static_cast<uint8_t>(magnitude | (rng() & 0x80)));
+    }
+    for (const RowForm form : {RowForm::kDigits, RowForm::kWords}) {
+      const IntegerRow row(rows(), xq, group, form);
+      const std::vector<int64_t> units = row.units();
+      ASSERT_EQ(units.size(), k);
+      for (size_t i = 0; i < k; ++i) {
+        const float value = e4m3_to_f32(xq[i]);
+        ASSERT_EQ(static_cast<double>(units[i]) / 512,
+                  std::isnan(value) ? 0.0 : static_cast<double>(value))
+            << i;
+      }
+    }
+  }
+}
+
+// 448 beside 2^-6, 0.25 beside 2^-9 (15 bits from the first to the last), and one bit more of each:
+// one rest, the large one where there are two tiny.
+TEST_P(Rows, ListsTheFewerRests) {
+  const float values[7][3] = {{448.0f, 0x1p-6f, 0},
+                              {-448.0f, 0x1p-7f, 0},
+                              {-52.0f, 0x1p-9f, 0},
+                              {64.0f, -0x1p-9f, 0},
+                              {0, 0, 0},
+                              {448.0f, 0x1p-7f, 0x1p-9f},
+                              {448.0f, -256.0f, 0x1p-9f}};
+  const int rests[7] = {0, 1, 0, 1, 0, 1, 1};
+  const int rest_shifts[7] = {0, 0, 0, 0, 0, 12, 0};
+  std::vector<uint8_t> xq(7 * 32, 0);
+  for (size_t g = 0; g < 7; ++g) {
+    xq[g * 32 + 3] = f32_to_e4m3(values[g][0]);
+    xq[g * 32 + 17] = f32_to_e4m3(values[g][1]);
+    xq[g * 32 + 30] = f32_to_e4m3(values[g][2]);
+  }
+  for (const RowForm form : {RowForm::kDigits, RowForm::kWords}) {
+    const IntegerRow row(rows(), xq, 32, form);
+    for (size_t g = 0; g < 7; ++g) {
+      EXPECT_EQ(row.parts[g].rest_count, rests[g]) << g;
+      EXPECT_EQ(row.parts[g].rest_shift, rest_shifts[g]) << g;
+    }
   }
 }
 

@@ -119,7 +119,8 @@ TEST(Gfx1201Policy, TheWorkspaceHoldsEverySplitAndGrowsWithTheRows) {
       before = w.bytes;
       EXPECT_EQ(w.counters, 0);
       const int64_t blocks = (shape->n + kDecodeN - 1) / kDecodeN;
-      EXPECT_GE(w.partials, blocks * 4);
+      EXPECT_EQ(w.partials, kCounterBytes);
+      EXPECT_GE(kCounterBytes, blocks * 4);
       EXPECT_GE(w.xq - w.scales, m * 4);
       EXPECT_GE(w.bytes - w.xq, m * shape->k);
       EXPECT_EQ(w.partials % 256 + w.scales % 256 + w.xq % 256, 0);
@@ -132,7 +133,18 @@ TEST(Gfx1201Policy, TheWorkspaceHoldsEverySplitAndGrowsWithTheRows) {
     }
   }
   const Workspace general = lay_out_workspace({RADIANCE_AUTOROUND_INT4, 64, 72, 72}, 3, {});
-  EXPECT_EQ(general.scales, 0);
+  EXPECT_EQ(general.scales, kCounterBytes) << "other weights' counters stay zero";
+  // A million features have a counter for each block; more of them are not split.
+  const int64_t most = kCounterBytes / 4 * kDecodeN;
+  for (const int64_t n : {most, most + 8}) {
+    bool splits = false;
+    for (const Plan& plan : plans({RADIANCE_AUTOROUND_INT4, n, 1024, 128}, 1, {})) {
+      splits =
+          splits ||
+          choose({RADIANCE_AUTOROUND_INT4, n, 1024, 128}, 1, {}, plan.config.c_str()).split > 1;
+    }
+    EXPECT_EQ(splits, n == most);
+  }
 }
 
 }  // namespace

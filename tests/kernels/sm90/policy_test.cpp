@@ -11,7 +11,20 @@ TEST(Sm90Policy, TokensChooseTheTile) {
   EXPECT_EQ(plans(shape, 9, 132).front().config, "decode/t16");
   EXPECT_EQ(plans(shape, 64, 132).front().config, "decode/t64");
   EXPECT_EQ(plans(shape, 65, 132).front().config, "prefill/t128");
+  EXPECT_EQ(plans(shape, 128, 132).front().config, "prefill/t128");
+  EXPECT_EQ(plans(shape, 256, 132).front().config, "prefill/t128");  // 40 tiles of 256
+  EXPECT_EQ(plans(shape, 512, 132).front().config, "prefill/t256");
+  EXPECT_EQ(plans({RADIANCE_AUTOROUND_INT4, 17408, 5120, 128}, 129, 132).front().config,
+            "prefill/t256");
   EXPECT_EQ(plans({RADIANCE_AUTOROUND_INT4, 64, 120, 40}, 3, 132).front().config, "general");
+}
+
+TEST(Sm90Policy, FeaturesWithoutCountersTakePrefill) {
+  EXPECT_EQ(plans({RADIANCE_AUTOROUND_INT4, 1 << 20, 512, 128}, 1, 132).front().config,
+            "decode/t8");
+  const auto more = plans({RADIANCE_AUTOROUND_INT4, (1 << 20) + 8, 512, 128}, 1, 132);
+  ASSERT_EQ(more.size(), 1U);
+  EXPECT_EQ(more.front().config, "prefill/t128");
 }
 
 TEST(Sm90Policy, ThePlanIsWhatRuns) {
@@ -28,6 +41,17 @@ TEST(Sm90Policy, ThePlanIsWhatRuns) {
       EXPECT_THROW(choose(shape, m, 132, "decode/t7"), Error);
     }
   }
+}
+
+TEST(Sm90Policy, PrefillSharesWhatDoesNotGoEvenly) {
+  EXPECT_EQ(prefill_grid(256, 264, 40, 132).shared_tiles, 0);    // two rounds
+  EXPECT_EQ(prefill_grid(256, 136, 40, 132).shared_tiles, 136);  // one and four tiles
+  EXPECT_EQ(prefill_grid(2048, 1088, 40, 132).shared_tiles, 32 + 132);
+  EXPECT_EQ(prefill_grid(256, 40, 68, 132).blocks, 132);
+  EXPECT_EQ(prefill_grid(256, 2, 4, 132).blocks, 2);  // too little to share
+  EXPECT_EQ(prefill_grid(64, 136, 40, 132).shared_tiles, 0);
+  EXPECT_EQ(prefill_band(5120, 256), 9);
+  EXPECT_EQ(prefill_band(1 << 20, 256), 1);
 }
 
 TEST(Sm90Geometry, EveryConfigurationFitsItsSharedMemory) {
@@ -51,7 +75,13 @@ TEST(Sm90Geometry, EveryConfigurationFitsItsSharedMemory) {
                   threads * start);
       }
     }
-    EXPECT_GE(prefill_stages(kind), 3);
+    for (const int tokens : {128, 256}) {
+      EXPECT_GE(prefill_outputs(kind, tokens), 1);
+      EXPECT_LE(prefill_stages(kind, tokens) * prefill_stage_bytes(kind, tokens) +
+                    kPrefillWarpgroups * prefill_outputs(kind, tokens) * kPrefillOutputBytes +
+                    kPrefillControlBytes,
+                kSharedBytes);
+    }
   }
 }
 

@@ -2,35 +2,21 @@
 // each, whose loader finds one of the runtimes that fake_hip.c makes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <string>
+
+#include "../open_device.hpp"
 
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-struct Outcome {
-  int exit_status = -1;
-  std::string line;
-};
+using radiance::test::Outcome;
 
 // folder: of the runtime that the loader is to find first.
 Outcome open_with(const std::string& folder) {
-  const std::string command = "LD_LIBRARY_PATH='" RADIANCE_FAKES "/" + folder +
-                              "'${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} '" RADIANCE_OPEN_HIP "'";
-  Outcome outcome;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  char text[1024];
-  while (std::fgets(text, sizeof(text), pipe) != nullptr) outcome.line += text;
-  const int status = pclose(pipe);
-  outcome.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
+  return radiance::test::open_device_with(RADIANCE_OPEN_DEVICE, RADIANCE_FAKES "/" + folder,
+                                          "hip:0");
 }
 
 TEST(HipRuntime, OfAnotherArchitectureIsUnsupported) {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -133,6 +136,26 @@ def test_company_changes_no_more_answers_than_in_16_bit(served, diverged_in_16_b
     row = concurrency.compare(served.client(), served.name, 24)
     assert row["prompts"] == 16
     assert row["diverged"] <= diverged_in_16_bit, row["positions"]
+
+
+def test_gsm8k_runner(served, tmp_path: Path) -> None:
+    """The tool against a live endpoint, on questions of our own in GSM8K's form. A score of so small a model says
+    nothing, but that a right answer is counted as right can be seen: the shots hold the answer."""
+    rows = [{"question": f"Tom has {n} apples and buys {n} more. How many apples does Tom have?",
+             "answer": f"Tom has {n} + {n} = <<{n}+{n}={2 * n}>>{2 * n} apples.\n#### {2 * n}"} for n in (3, 4, 4, 5, 700)]
+    data, report = tmp_path / "test.jsonl", tmp_path / "report.json"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    tool = Path(__file__).resolve().parents[3] / "tools/serve/gsm8k.py"
+    done = subprocess.run([sys.executable, str(tool), "--endpoint", f"{served.url}/v1", "--model", served.name, "--data", str(data),
+                           "--shots", "2", "--max-tokens", "40", "--json", str(report)], text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(report.read_text())
+    assert (found["shots"], found["questions"]) == (2, 3) and len(found["replies"]) == 3
+    assert all(reply["reply"] for reply in found["replies"])
+    correct = [reply["correct"] for reply in found["replies"]]
+    assert correct[0], found["replies"][0]  # the same question is the second shot
+    assert found["accuracy"] == pytest.approx(sum(correct) / 3)
+    assert f"{100 * found['accuracy']:.2f} % +- " in done.stdout and "of 3 questions" in done.stdout
 
 
 def test_a_missing_tensor_stops_the_server(models: Path, tmp_path: Path, threads: dict) -> None:
