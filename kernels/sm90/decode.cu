@@ -38,8 +38,8 @@ struct TensorMap {
 
 constexpr int kMaxStages = 24;
 constexpr int kQuantizeBarrier = 15;
-// Slabs that a block takes in until another's announcement is there: 1.5 to 3 us.
-constexpr int kAnnounced = 8;
+// Slabs that a block may take in until another's announcement is there (2 us).
+constexpr int kAnnounced = 16;
 
 struct Barriers {
   uint64_t full[kMaxStages];
