@@ -40,7 +40,7 @@ const char* kind_name(ScaleKind kind) {
 
 // Where things stand in a workspace.
 struct Workspace {
-  int64_t counters = 0, partials = 0, scales = 0, xq = 0, bytes = 0;
+  int64_t quantized = 0, counters = 0, partials = 0, scales = 0, xq = 0, bytes = 0;
 };
 
 class Sm90Backend final : public Backend {
@@ -135,8 +135,10 @@ class Sm90Backend final : public Backend {
     quantize.xq = workspace + where.xq;
     quantize.scales = reinterpret_cast<float*>(workspace + where.scales);
     quantize.stream = call.gemm.stream;
-    launch_quantize(quantize);
-    launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales);
+    const bool fused = choice.kernel == Choice::Kernel::kDecode;
+    if (!fused) launch_quantize(quantize);
+    launch_gemm(header, packed, call.gemm, choice, quantize.xq, quantize.scales,
+                fused ? &quantize : nullptr);
   }
 
   void stream_read(const void* data, size_t bytes, StreamHandle stream) override {
@@ -174,9 +176,11 @@ class Sm90Backend final : public Backend {
  private:
   int units() const { return device_.info().units; }
 
-  // Counters come first: whatever weight and m a call has, they lie in the same place and stay zero.
+  // Counters come first: whatever weight and m a call has, they lie in the same place and stay
+  // zero.
   Workspace lay_out(const WeightShape& shape, int64_t m) const {
     Workspace w;
+    w.counters = 256;
     w.partials = w.counters + sm90::kCounterBytes;
     const int tokens = sm90::decode_tokens(std::min<int64_t>(m, 64));
     const int64_t slot = tokens * sm90::decode_tile_units(tokens) * sm90::kTileN * 4;
@@ -187,9 +191,12 @@ class Sm90Backend final : public Backend {
     return w;
   }
 
+  static QuantizeParams quantize_params(const QuantizeCall& call) {
+    return {call.x, call.xq, call.scales, call.k, call.ldx, static_cast<int32_t>(call.x_dtype)};
+  }
+
   void launch_quantize(const QuantizeCall& call) {
-    QuantizeParams params{call.x, call.xq,  call.scales,
-                          call.k, call.ldx, static_cast<int32_t>(call.x_dtype)};
+    QuantizeParams params = quantize_params(call);
     void* parameters[] = {&params};
     CudaLaunch how;
     how.grid[0] = static_cast<unsigned>(call.m);
@@ -200,7 +207,8 @@ class Sm90Backend final : public Backend {
   }
 
   void launch_gemm(const PackedHeader& header, const void* packed, const GemmCall& call,
-                   const Choice& choice, const uint8_t* xq, const float* x_scales) {
+                   const Choice& choice, const uint8_t* xq, const float* x_scales,
+                   const QuantizeCall* quantize = nullptr) {
     if (choice.kernel == Choice::Kernel::kGeneral) {
       launch_general(header, packed, call, xq, x_scales);
       return;
@@ -218,6 +226,8 @@ class Sm90Backend final : public Backend {
     params.bias = call.bias;
     params.partials = reinterpret_cast<float*>(workspace + where.partials);
     params.counters = reinterpret_cast<uint32_t*>(workspace + where.counters);
+    if (quantize != nullptr) params.quantize = quantize_params(*quantize);
+    params.quantized = reinterpret_cast<uint32_t*>(workspace + where.quantized);
     params.ldy = call.ldy;
     params.m = static_cast<int32_t>(call.m);
     params.n = static_cast<int32_t>(shape.n);
@@ -233,6 +243,7 @@ class Sm90Backend final : public Backend {
       how.grid[0] = static_cast<unsigned>(std::min<int64_t>(units(), tiles * params.slabs));
       how.block = static_cast<unsigned>(sm90::decode_threads(choice.tokens));
       how.shared_bytes = static_cast<unsigned>(sm90::decode_shared_bytes(choice.tokens));
+      params.trigger = sm90::decode_trigger(tiles * params.slabs, how.grid[0], choice.tokens);
       void* parameters[] = {&map, &params};
       launch(decode_functions_.at({kind, choice.tokens}), how, parameters);
     } else {

@@ -42,6 +42,14 @@ RADIANCE_HOST_DEVICE constexpr int unit_bytes(ScaleKind kind) {
   return kCodeBytes + scale_bytes(kind);
 }
 
+struct QuantizeParams {
+  const void* x;
+  uint8_t* xq;
+  float* scales;
+  int64_t k, ldx;
+  int32_t x_type;  // radiance_dtype
+};
+
 // What a kernel is told, beside the tensor map of xq.
 struct GemmParams {
   const uint8_t* units;
@@ -59,14 +67,11 @@ struct GemmParams {
   int32_t tiles_m, tiles_n, shared_tiles, band, band_tiles;
   int32_t copies_out;         // prefill: y has a tensor map
   int32_t y_type, bias_type;  // radiance_dtype; bias null if none
-};
-
-struct QuantizeParams {
-  const void* x;
-  uint8_t* xq;
-  float* scales;
-  int64_t k, ldx;
-  int32_t x_type;  // radiance_dtype
+  // decode: the whole operation where x is not null. `quantized` counts the rows done in its low
+  // half and the blocks that have seen them all in its high half; zero between calls.
+  QuantizeParams quantize;
+  uint32_t* quantized;
+  int32_t trigger;  // decode: slabs left to copy when the next kernel is let in; -1: all
 };
 
 struct RowSumParams {
@@ -77,28 +82,31 @@ struct RowSumParams {
 
 constexpr int kSharedBytes = 227 * 1024;  // of a block that has a multiprocessor to itself
 
-// decode: three or four warpgroups of 64 features by a slab at a time, and a fourth part of that
-// many warps again: producers, and one that announces sums. The warpgroups take `tile_units` units
-// side by side (the same slab) and several slabs in turn: few tokens want narrow tiles, which leave
-// little to share among blocks; many tokens want wide ones, which bring a token's slab once for
-// more features.
+// decode: warpgroups of 64 features by a slab at a time, producer warps, and a warp that watches
+// the tokens and announces sums. The warpgroups take `tile_units` units side by side (the same
+// slab) and several slabs in turn: few tokens want narrow tiles, which leave little to share among
+// blocks; many tokens want wide ones, which bring a token's slab once for more features.
 //
 // Up to 16 tokens a block takes half a multiprocessor: the next kernel's block moves in beside it
-// and fills its stages meanwhile. More tokens need more registers than that leaves.
+// and fills its stages meanwhile. More tokens need more registers than that leaves: the multiplying
+// warps of such a block take them from its others.
 constexpr int kDecodeProducers = 2;  // warps
 constexpr int kDecodeBarrierBytes = 1024;
+constexpr int kDecodeProducerRegisters = 32;
 
 RADIANCE_HOST_DEVICE constexpr int decode_warpgroups(int tokens) { return tokens <= 16 ? 3 : 4; }
 RADIANCE_HOST_DEVICE constexpr int decode_threads(int tokens) {
-  return 128 * decode_warpgroups(tokens) + 32 * (kDecodeProducers + 1);
+  return 128 * decode_warpgroups(tokens) + (tokens <= 16 ? 96 : 128);
+}
+// 0: as the kernel was started.
+RADIANCE_HOST_DEVICE constexpr int decode_consumer_registers(int tokens) {
+  return tokens <= 16 ? 0 : 112;
 }
 RADIANCE_HOST_DEVICE constexpr int decode_blocks(int tokens) { return tokens <= 16 ? 2 : 1; }
 RADIANCE_HOST_DEVICE constexpr int decode_shared_bytes(int tokens) {
   return decode_blocks(tokens) == 2 ? 113 * 1024 : kSharedBytes;
 }
-RADIANCE_HOST_DEVICE constexpr int decode_tile_units(int tokens) {
-  return tokens <= 16 ? 1 : tokens <= 32 ? 2 : 4;
-}
+RADIANCE_HOST_DEVICE constexpr int decode_tile_units(int tokens) { return tokens <= 16 ? 1 : 2; }
 RADIANCE_HOST_DEVICE constexpr int decode_stage_bytes(ScaleKind kind, int tokens) {
   return tokens * kSlabK + decode_tile_units(tokens) * unit_bytes(kind);
 }

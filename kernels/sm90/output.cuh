@@ -33,6 +33,14 @@ __device__ __forceinline__ uint32_t to_pair(int type, float first, float second)
   return pair;
 }
 
+// Of 8 x 8 elements of 16 bits each thread of a warp has two neighbours in a row, rows in order;
+// transposed.
+__device__ __forceinline__ uint32_t transpose_8x8(uint32_t two) {
+  uint32_t transposed;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(two));
+  return transposed;
+}
+
 __device__ __forceinline__ float load_element(const void* data, int type, int64_t i) {
   if (type == kF32) return static_cast<const float*>(data)[i];
   const uint16_t bits = static_cast<const uint16_t*>(data)[i];

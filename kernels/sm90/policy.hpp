@@ -35,6 +35,9 @@ PrefillGrid prefill_grid(int64_t m, int64_t tiles, int64_t slabs, int multiproce
 // The decode kernel's tile for m tokens at most 64.
 int decode_tokens(int64_t m);
 
+// How many of its slabs a decode block has yet to copy when it lets the next kernel start; -1: all.
+int decode_trigger(int64_t places, int64_t blocks, int tokens);
+
 // Bytes of a workspace that hold decode's counters, one for 64 features: as many for weights of
 // every shape, because the layers of a model share a workspace, and where one counts another must
 // leave nothing (a block then waited for ever). Weights of more features than that, a million, take

@@ -150,6 +150,24 @@ __device__ __forceinline__ uint64_t evict_first_policy() {
   return policy;
 }
 
+// Between what threads write to global memory and what the copy engine reads, here or in another
+// block.
+__device__ __forceinline__ void fence_global_for_copies() {
+  asm volatile("fence.proxy.async.global;" ::: "memory");
+}
+
+// ---- words that blocks wait for ----
+
+__device__ __forceinline__ uint32_t load_acquire(const uint32_t* from) {
+  uint32_t value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+
+__device__ __forceinline__ void add_release(uint32_t* to, uint32_t value) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+
 // ---- dependent launches ----
 
 // Waits for the kernels this one depends on, and sees what they wrote.
@@ -195,6 +213,13 @@ __device__ __forceinline__ uint64_t tile_descriptor(const void* tile) {
   return descriptor(descriptor_low(shared_address(tile)));
 }
 constexpr uint64_t kDescriptorStep = 32 >> 4;  // from one k-step to the next
+
+// Keeps what a running multiplication reads where it is.
+template <int count>
+__device__ __forceinline__ void hold(const uint32_t (&a)[count]) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) asm volatile("" ::"r"(a[i]));
+}
 
 template <int registers>
 __device__ __forceinline__ void give_registers() {

@@ -66,6 +66,14 @@ TEST(Sm90Geometry, EveryConfigurationFitsItsSharedMemory) {
       EXPECT_LE(bytes + kDecodeBarrierBytes, decode_shared_bytes(tokens));
       // 1 KB of each block is the system's.
       EXPECT_LE(decode_blocks(tokens) * (decode_shared_bytes(tokens) + 1024), 228 * 1024);
+      // What the multiplying warps take, the others give.
+      if (const int registers = decode_consumer_registers(tokens); registers != 0) {
+        const int threads = decode_threads(tokens), multiplying = 128 * decode_warpgroups(tokens);
+        const int start = 65536 / decode_blocks(tokens) / threads / 8 * 8;
+        EXPECT_EQ(threads % 128, 0);
+        EXPECT_LE(multiplying * registers + (threads - multiplying) * kDecodeProducerRegisters,
+                  threads * start);
+      }
     }
     for (const int tokens : {128, 256}) {
       EXPECT_GE(prefill_outputs(kind, tokens), 1);
