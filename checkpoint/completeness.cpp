@@ -46,10 +46,13 @@ void check_shape(const LinearModule& module, const ExpectedLinear& expected,
   const bool n_differs = expected.n != 0 && module.n != 0 && module.n != expected.n;
   const bool k_differs = expected.k != 0 && module.k != 0 && module.k != expected.k;
   if (n_differs || k_differs) {
+    // Wrong bits show as a wrong shape: an unusual number of them is named.
+    const int64_t bits = module.scheme.bits;
+    const bool unusual = module.packing != Packing::kNone && bits != 4;
     report.problems.push_back(fmt::format(
-        "module {} has N {}, K {}, but config.json gives N {}, K {}", quote_name(module.name),
-        module.n, module.k, expected.n == 0 ? module.n : expected.n,
-        expected.k == 0 ? module.k : expected.k));
+        "module {} has N {}, K {}{}, but config.json gives N {}, K {}", quote_name(module.name),
+        module.n, module.k, unusual ? fmt::format(" at {} bits (supported are 4)", bits) : "",
+        expected.n == 0 ? module.n : expected.n, expected.k == 0 ? module.k : expected.k));
   }
 }
 

@@ -100,7 +100,17 @@ void run_bench_command(const BenchCommandOptions& options, const CLI::App& app) 
     fmt::print("{}\n", line(row));
     std::fflush(stdout);
   };
-  const std::vector<lab::BenchRow> rows = lab::run_bench(engine, bench, events);
+  std::vector<lab::BenchRow> rows;
+  try {
+    rows = lab::run_bench(engine, bench, events);
+  } catch (const Error&) {
+    // A device that failed has taken nothing of what was measured before.
+    progress.clear();
+    if (!so_far.empty()) {
+      write_report(options.common, app, bench.seed, &engine.device(), report(so_far, bench.rivals));
+    }
+    throw;
+  }
   progress.clear();
   if (!rows.empty() && !rows.front().counters.is_null()) {
     print_counters(rows);

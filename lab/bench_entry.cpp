@@ -45,7 +45,12 @@ std::unique_ptr<WeightRotation> bench_weights(const Engine& engine, const BenchO
   return std::make_unique<WeightRotation>(engine, weight, counts(engine) ? 1 : options.copies);
 }
 
-PeakGuards bench_guards(const Engine& engine) { return {engine.backend(), !counts(engine)}; }
+PeakGuards bench_guards(const Engine& engine) {
+  const int first_probes = counts(engine)               ? 0
+                           : engine.device().captures() ? PeakGuard::kFewProbes
+                                                        : PeakGuard::kFirstProbes;
+  return {engine.backend(), first_probes};
+}
 
 HostRows bench_rows(const BenchOptions& options, int64_t k) {
   Random random(derived_seed(options.seed, "bench rows"));

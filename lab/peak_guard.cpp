@@ -5,11 +5,9 @@
 
 namespace radiance::lab {
 
-PeakGuard::PeakGuard(Backend& backend, std::string config, bool timed)
+PeakGuard::PeakGuard(Backend& backend, std::string config, int first_probes)
     : backend_(&backend), config_(std::move(config)) {
-  if (!timed) return;
-  constexpr int kFirstProbes = 100;
-  for (int i = 0; i < kFirstProbes; ++i) probe(kSeconds);
+  for (int i = 0; i < first_probes; ++i) probe(kSeconds);
 }
 
 bool PeakGuard::pass() {

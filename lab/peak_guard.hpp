@@ -20,9 +20,12 @@ class PeakGuard {
   static constexpr double kGoodQuantile = 0.95;
   static constexpr size_t kRemembered = 1000;
 
-  // Guards samples of a configuration by its own instruction. Looks for the good rate first, for
-  // two tenths of a second; not on a device that has no time.
-  PeakGuard(Backend& backend, std::string config, bool timed = true);
+  static constexpr int kFirstProbes = 100;  // two tenths of a second
+  static constexpr int kFewProbes = 5;      // where a guard refuses nothing: measure_replayed
+
+  // Guards samples of a configuration by its own instruction. Looks for the good rate first; not on
+  // a device that has no time (0 probes).
+  PeakGuard(Backend& backend, std::string config, int first_probes = kFirstProbes);
 
   // Probes once: whether the rate is near the good one.
   bool pass();
@@ -46,14 +49,15 @@ class PeakGuard {
 // A guard for each configuration that a run meets.
 class PeakGuards {
  public:
-  PeakGuards(Backend& backend, bool timed) : backend_(&backend), timed_(timed) {}
+  PeakGuards(Backend& backend, int first_probes)
+      : backend_(&backend), first_probes_(first_probes) {}
   PeakGuard& of(const std::string& config) {
-    return guards_.try_emplace(config, *backend_, config, timed_).first->second;
+    return guards_.try_emplace(config, *backend_, config, first_probes_).first->second;
   }
 
  private:
   Backend* backend_;
-  bool timed_;
+  int first_probes_;
   std::map<std::string, PeakGuard> guards_;
 };
 

@@ -53,19 +53,23 @@ nlohmann::json report_header(const std::string& command, uint64_t seed, const De
 }
 
 void write_json(const std::string& path, const nlohmann::json& data) {
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
-  bool good = false;
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  std::error_code error;
+  const auto write = [&](const std::string& to) {
+    std::ofstream file(to, std::ios::binary | std::ios::trunc);
     file << data.dump(2) << '\n';
     file.close();
-    good = file.good();
-  }
-  std::error_code error;
-  if (good) std::filesystem::rename(temporary, path, error);
+    return file.good();
+  };
+  // A pipe or a device, /dev/stdout say, is written to, not replaced.
+  const bool special =
+      std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  const std::string temporary = special ? path : path + ".tmp" + std::to_string(getpid());
+  const bool good = write(temporary);
+  error.clear();
+  if (good && !special) std::filesystem::rename(temporary, path, error);
   if (!good || error) {
     std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
+    if (!special) std::filesystem::remove(temporary, ignored);
     throw Error(RADIANCE_BAD_INPUT, "cannot write the results to " + path);
   }
 }

@@ -6,6 +6,7 @@ A table stands between two markers, each alone on its line:
     <!-- table:NAME FILE [field=value ...] -->
     <!-- /table -->
 
+With `table?:` the results may be yet to be recorded: the table says so if they are not there.
 FILE is a JSON of `radiance ... --json`, relative to the repository. field=value keeps the rows whose
 field says so (several values: field=a,b). NAME is one of
 
@@ -38,7 +39,7 @@ import pathlib
 import re
 import sys
 
-OPEN = re.compile(r"^<!-- table:(\S+) (\S+)((?: [^\s=]+=\S+)*) -->$")
+OPEN = re.compile(r"^<!-- table(\??):(\S+) (\S+)((?: [^\s=]+=\S+)*) -->$")
 CLOSE = "<!-- /table -->"
 NOTHING = "–"
 
@@ -456,19 +457,23 @@ MAY_BE_EMPTY = {"slow"}
 # ---- documents ----
 
 
+class NotRecorded(BadTable):
+    """Results that are not there."""
+
+
 def make_table(root, name, file, filters):
     if name not in TABLES:
         raise BadTable(f"there is no table {name}; there are {', '.join(TABLES)}")
     try:
         report = json.loads((root / file).read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadTable(f"{file}: {error.strerror}") from error
+        raise NotRecorded(f"{file}: {error.strerror}") from error
     except ValueError as error:
         raise BadTable(f"{file}: {error}") from error
     member, table = TABLES[name]
     rows = report.get(member)
     if not isinstance(rows, list):
-        raise BadTable(f"{file} has no {member}")
+        raise NotRecorded(f"{file} has no {member}")
     for condition in filters:
         field, _, values = condition.partition("=")
         rows = [row for row in rows if str(row.get(field)) in values.split(",")]
@@ -490,7 +495,7 @@ def updated(root, text):
         out.append(line)
         at += 1
         marker = OPEN.match(line)
-        if line.startswith("<!-- table:") and not marker:
+        if line.startswith("<!-- table") and not marker:
             raise BadTable(f"cannot read the marker {line}")
         if not marker:
             continue
@@ -498,9 +503,15 @@ def updated(root, text):
             end = lines.index(CLOSE, at)
         except ValueError:
             raise BadTable(f"{line} is not closed by {CLOSE}") from None
-        name, file, filters = marker.group(1), marker.group(2), marker.group(3).split()
+        optional, name, file, filters = *marker.group(1, 2, 3), marker.group(4).split()
+        try:
+            table = make_table(root, name, file, filters)
+        except NotRecorded:
+            if not optional:
+                raise
+            table = [f"Not recorded yet: `{file}`."]
         # Blank lines keep the table apart from the markers, which are HTML to a renderer.
-        out += [""] + make_table(root, name, file, filters) + ["", CLOSE]
+        out += [""] + table + ["", CLOSE]
         at = end + 1
     return "\n".join(out)
 

@@ -203,6 +203,9 @@ TEST(Checkpoint, RefusesShapesThatContradictTheConfiguration) {
   builder.config["intermediate_size"] = 128;
   expect_problem(builder, {"gate_proj", "N 96", "config.json gives N 128"});
   builder = small_quantized_llama();
+  builder.config["quantization_config"]["bits"] = 8;
+  expect_problem(builder, {"_proj'", "at 8 bits (supported are 4)", "config.json gives"});
+  builder = small_quantized_llama();
   builder.at(std::string(kUp) + ".qzeros").shape = {1, 24};
   expect_problem(builder, {".qzeros", "[1, 24]"});
   builder = small_quantized_llama();

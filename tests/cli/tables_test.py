@@ -104,6 +104,15 @@ class Tables(unittest.TestCase):
         self.assertIn("| out | op | decode/t8 | M=96 | 64 | 20.0 | 16.0 | 1.25 |", text)
         self.assertIn("\nNone.\n", self.table("slow docs/results/r.json", slow_cells=[]))
 
+    def test_what_is_yet_to_be_recorded(self):
+        marker = "<!-- table{}:slow docs/results/{} -->\nold\n<!-- /table -->\n"
+        for file in ("none.json", "r.json"):
+            self.write(marker.format("?", file))
+            self.assertEqual(self.run_tool().returncode, 0)
+            self.assertIn(f"\nNot recorded yet: `docs/results/{file}`.\n", self.read())
+            self.write(marker.format("", file))
+            self.assertEqual(self.run_tool().returncode, 2)
+
     def test_sanitizer(self):
         row = {"tool": "racecheck", "suites": "onehot,order", "passed": 8, "failed": 0, "found": 3,
                "seconds": 12.3, "finished": True}

@@ -35,6 +35,20 @@ TEST(Report, HeaderWithoutDeviceKeepsTheFields) {
 
 TEST(Report, ClockSeedsFitADouble) { EXPECT_LT(clock_seed(), uint64_t{1} << 53); }
 
+// A device is written to: renaming a file over it would remove it from the system.
+TEST(Report, LeavesDevicesInPlace) {
+  const auto link = std::filesystem::path(testing::TempDir()) / "radiance_report_device";
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink("/dev/null", link);
+  write_json(link, {{"a", 1}});
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink("/dev/full", link);
+  EXPECT_THROW(write_json(link, {{"a", 1}}), Error);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  std::filesystem::remove(link);
+}
+
 TEST(Report, WritesWholeFilesOnly) {
   const auto directory = std::filesystem::path(testing::TempDir()) / "radiance_report_test";
   std::filesystem::create_directories(directory);

@@ -12,11 +12,13 @@
 #include "radiance/radiance.hpp"
 #include "runtime/emulator_path.hpp"
 #include "runtime/hip_driver.hpp"
+#include "tests/linear/calls.hpp"
 
 namespace {
 
 using ::testing::HasSubstr;
 using namespace radiance::api;
+namespace test = radiance::test;
 namespace hip = radiance::hip;
 
 constexpr int64_t kN = 40, kK = 512, kGroup = 128;
@@ -65,14 +67,7 @@ class Gfx1201CApi : public ::testing::Test {
     upload(bias_, std::vector<uint8_t>(bias_.bytes(), 0));
     upload(y_, std::vector<uint8_t>(kOutputBytes, kPoison));
     check(radiance_workspace_init(device_.get(), workspace_.get(), workspace_.bytes(), nullptr));
-    auto quantize = make<radiance_quantize_args>();
-    quantize.m = kM;
-    quantize.k = kK;
-    quantize.x = x_.get();
-    quantize.x_dtype = RADIANCE_F32;
-    quantize.xq = static_cast<uint8_t*>(xq_.get());
-    quantize.scales = static_cast<float*>(x_scales_.get());
-    device_.quantize(quantize);
+    device_.quantize(test::quantize_args(kM, kK, x_.get(), xq_.get(), x_scales_.get()));
   }
 
   static void set_option(const char* name, const char* value) {
@@ -95,26 +90,10 @@ class Gfx1201CApi : public ::testing::Test {
   }
 
   radiance_forward_args forward_args() const {
-    auto args = make<radiance_forward_args>();
-    args.m = kM;
-    args.x = x_.get();
-    args.x_dtype = RADIANCE_F32;
-    args.y = y_.get();
-    args.y_dtype = RADIANCE_F32;
-    args.workspace = workspace_.get();
-    args.workspace_bytes = workspace_.bytes();
-    return args;
+    return test::forward_args(kM, x_.get(), y_.get(), workspace_);
   }
   radiance_gemm_args gemm_args() const {
-    auto args = make<radiance_gemm_args>();
-    args.m = kM;
-    args.xq = static_cast<const uint8_t*>(xq_.get());
-    args.x_scales = static_cast<const float*>(x_scales_.get());
-    args.y = y_.get();
-    args.y_dtype = RADIANCE_F32;
-    args.workspace = workspace_.get();
-    args.workspace_bytes = workspace_.bytes();
-    return args;
+    return test::gemm_args(kM, xq_.get(), x_scales_.get(), y_.get(), workspace_);
   }
 
   // Runs `call` and expects this status, a sentence with `words`, no launch, and an output that
@@ -355,24 +334,11 @@ TEST_P(Gfx1201FailedLaunch, IsAnErrorAndWritesNothing) {
     ASSERT_EQ(hip::emulator().emulator.set_option("budget", "1"), 0);
     radiance_status status = RADIANCE_OK;
     if (whole) {
-      auto args = make<radiance_forward_args>();
-      args.m = 1;
-      args.x = rows.get();
-      args.x_dtype = RADIANCE_F32;
-      args.y = y.get();
-      args.y_dtype = RADIANCE_F32;
-      args.workspace = workspace.get();
-      args.workspace_bytes = workspace.bytes();
+      const radiance_forward_args args = test::forward_args(1, rows.get(), y.get(), workspace);
       status = radiance_forward(linear.get(), &args);
     } else {
-      auto args = make<radiance_gemm_args>();
-      args.m = 1;
-      args.xq = static_cast<const uint8_t*>(rows.get());
-      args.x_scales = static_cast<const float*>(rows.get());
-      args.y = y.get();
-      args.y_dtype = RADIANCE_F32;
-      args.workspace = workspace.get();
-      args.workspace_bytes = workspace.bytes();
+      const radiance_gemm_args args =
+          test::gemm_args(1, rows.get(), rows.get(), y.get(), workspace);
       status = radiance_gemm(linear.get(), &args);
     }
     EXPECT_EQ(status, RADIANCE_DEVICE_ERROR);

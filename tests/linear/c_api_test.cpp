@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "radiance/radiance.hpp"
+#include "tests/linear/calls.hpp"
 
 namespace {
 
 using ::testing::HasSubstr;
 using namespace radiance::api;
+namespace test = radiance::test;
 
 // 24 x 64 in groups of 32; every code 9 (the value 1), scales 1.
 struct Weight {
@@ -41,15 +43,7 @@ struct Call {
         workspace(device, linear.workspace_bytes(m)) {}
 
   radiance_forward_args args() {
-    auto a = make<radiance_forward_args>();
-    a.m = static_cast<int64_t>(x.size()) / 64;
-    a.x = x.data();
-    a.x_dtype = RADIANCE_F32;
-    a.y = y.data();
-    a.y_dtype = RADIANCE_F32;
-    a.workspace = workspace.get();
-    a.workspace_bytes = workspace.bytes();
-    return a;
+    return test::forward_args(static_cast<int64_t>(x.size()) / 64, x.data(), y.data(), workspace);
   }
 };
 
@@ -90,23 +84,8 @@ TEST(CApi, QuantizeThenGemmIsForward) {
 
   std::vector<uint8_t> xq(3 * 64);
   std::vector<float> scales(3), y(3 * 24, NAN);
-  auto quantize = make<radiance_quantize_args>();
-  quantize.m = 3;
-  quantize.k = 64;
-  quantize.x = call.x.data();
-  quantize.x_dtype = RADIANCE_F32;
-  quantize.xq = xq.data();
-  quantize.scales = scales.data();
-  device.quantize(quantize);
-  auto gemm = make<radiance_gemm_args>();
-  gemm.m = 3;
-  gemm.xq = xq.data();
-  gemm.x_scales = scales.data();
-  gemm.y = y.data();
-  gemm.y_dtype = RADIANCE_F32;
-  gemm.workspace = call.workspace.get();
-  gemm.workspace_bytes = call.workspace.bytes();
-  linear.gemm(gemm);
+  device.quantize(test::quantize_args(3, 64, call.x.data(), xq.data(), scales.data()));
+  linear.gemm(test::gemm_args(3, xq.data(), scales.data(), y.data(), call.workspace));
   EXPECT_EQ(y, call.y);
 }
 

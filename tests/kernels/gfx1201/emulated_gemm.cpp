@@ -6,8 +6,10 @@
 #include <cstring>
 
 #include "kernels/gfx1201/geometry.hpp"
+#include "numerics/e2m1.hpp"
 #include "numerics/e4m3.hpp"
 #include "numerics/f16.hpp"
+#include "numerics/int4.hpp"
 
 namespace radiance::gfx1201::test {
 
@@ -33,6 +35,50 @@ uint16_t random_f16(std::mt19937& rng, int most) {
   const float size = std::ldexp(1.0f, -static_cast<int>(rng() % static_cast<unsigned>(most))) *
                      (1.0f + static_cast<float>(rng() % 1000) / 1000.0f);
   return f32_to_f16(rng() % 2 ? size : -size);
+}
+
+Problem int4_problem(std::mt19937& rng, int64_t m, int64_t n, int64_t k, int64_t group) {
+  Problem p;
+  p.shape = {RADIANCE_AUTOROUND_INT4, n, k, group};
+  p.m = m;
+  std::vector<uint32_t> codes(static_cast<size_t>(k / 8 * n));
+  for (uint32_t& word : codes) word = static_cast<uint32_t>(rng());
+  std::vector<uint16_t> scales;
+  for (int64_t i = 0; i < p.shape.groups() * n; ++i) scales.push_back(random_f16(rng, 20));
+  for (int64_t row = 0; row < n; ++row) {
+    for (int64_t i = 0; i < k; ++i) {
+      const uint32_t word = codes[static_cast<size_t>(i / 8 * n + row)];
+      const float scale = f16_to_f32(scales[static_cast<size_t>(i / group * n + row)]);
+      p.weights.push_back(int4_value(int4_code(word, static_cast<int>(i % 8))) *
+                          static_cast<double>(scale));
+    }
+  }
+  p.codes.resize(codes.size() * 4);
+  std::memcpy(p.codes.data(), codes.data(), p.codes.size());
+  p.scales.resize(scales.size() * 2);
+  std::memcpy(p.scales.data(), scales.data(), p.scales.size());
+  fill_rows(rng, p);
+  return p;
+}
+
+Problem mxfp4_problem(std::mt19937& rng, int64_t m, int64_t n, int64_t k,
+                      const std::function<int(int64_t feature, int64_t block)>& scale) {
+  Problem p;
+  p.shape = {RADIANCE_MXFP4, n, k, 32};
+  p.m = m;
+  for (int64_t i = 0; i < n * k / 2; ++i) p.codes.push_back(static_cast<uint8_t>(rng()));
+  for (int64_t row = 0; row < n; ++row) {
+    for (int64_t block = 0; block < k / 32; ++block) {
+      p.scales.push_back(static_cast<uint8_t>(scale(row, block)));
+    }
+  }
+  for (int64_t i = 0; i < n * k; ++i) {
+    const uint8_t code = p.codes[static_cast<size_t>(i / 2)] >> (i % 2 * 4) & 15;
+    const int s = p.scales[static_cast<size_t>(i / 32)];
+    p.weights.push_back(std::ldexp(e2m1_to_f32(code), s - 127));
+  }
+  fill_rows(rng, p);
+  return p;
 }
 
 void fill_rows(std::mt19937& rng, Problem& p) {

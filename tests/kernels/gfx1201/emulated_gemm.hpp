@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <random>
 #include <set>
@@ -28,6 +29,13 @@ struct Problem {
 
 // An fp16 of either sign and a size between 2^-most and 2.
 uint16_t random_f16(std::mt19937& rng, int most);
+
+// Random int4 weights, with rows and bias.
+Problem int4_problem(std::mt19937& rng, int64_t m, int64_t n, int64_t k, int64_t group);
+
+// Random MXFP4 weights, the scale byte of each feature's blocks as given, with rows and bias.
+Problem mxfp4_problem(std::mt19937& rng, int64_t m, int64_t n, int64_t k,
+                      const std::function<int(int64_t feature, int64_t block)>& scale);
 
 // Rows and bias of a problem whose shape and m are set: every e4m3 byte but NaN.
 void fill_rows(std::mt19937& rng, Problem& p);

@@ -2,12 +2,10 @@
 // the backend finds out and leaves alone what would be wrong there.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "numerics/e2m1.hpp"
 #include "numerics/f16.hpp"
-#include "numerics/int4.hpp"
 #include "tests/kernels/gfx1201/emulated_gemm.hpp"
 #include "tests/kernels/gfx1201/emulator_control.hpp"
 
@@ -16,35 +14,17 @@ namespace {
 
 using test::Problem;
 
-// Activations without subnormals, which such a device takes for zeros.
-Problem make_problem(int64_t m) {
-  std::mt19937 rng(static_cast<unsigned>(m));
-  Problem p;
-  p.shape = {RADIANCE_AUTOROUND_INT4, 150, 512, 128};
-  p.m = m;
-  std::vector<uint32_t> codes(static_cast<size_t>(p.shape.k / 8 * p.shape.n));
-  for (uint32_t& word : codes) word = static_cast<uint32_t>(rng());
-  std::vector<uint16_t> scales;
-  for (int64_t i = 0; i < p.shape.groups() * p.shape.n; ++i) {
-    scales.push_back(test::random_f16(rng, 20));
-  }
-  for (int64_t n = 0; n < p.shape.n; ++n) {
-    for (int64_t k = 0; k < p.shape.k; ++k) {
-      const uint32_t word = codes[static_cast<size_t>(k / 8 * p.shape.n + n)];
-      const float scale = f16_to_f32(scales[static_cast<size_t>(k / 128 * p.shape.n + n)]);
-      p.weights.push_back(int4_value(int4_code(word, static_cast<int>(k % 8))) *
-                          static_cast<double>(scale));
-    }
-  }
-  p.codes.resize(codes.size() * 4);
-  std::memcpy(p.codes.data(), codes.data(), p.codes.size());
-  p.scales.resize(scales.size() * 2);
-  std::memcpy(p.scales.data(), scales.data(), p.scales.size());
-  test::fill_rows(rng, p);
+// Makes activations normal: such a device takes subnormals for zeros.
+Problem without_subnormals(Problem p) {
   for (uint8_t& byte : p.xq) {
     if ((byte & 0x78) == 0) byte |= 0x08;
   }
   return p;
+}
+
+Problem make_problem(int64_t m) {
+  std::mt19937 rng(static_cast<unsigned>(m));
+  return without_subnormals(test::int4_problem(rng, m, 150, 512, 128));
 }
 
 class FlushingDevice : public testing::Test {
@@ -101,32 +81,12 @@ TEST_F(FlushingDevice, WouldBreakTheOthers) {
 
 TEST_F(FlushingDevice, HasMxfp4FoldedWithoutSubnormals) {
   std::mt19937 rng(5);
-  Problem p;
-  p.shape = {RADIANCE_MXFP4, 40, 256, 32};
-  p.m = 7;
-  for (int64_t i = 0; i < p.shape.n * p.shape.k / 2; ++i) {
-    p.codes.push_back(static_cast<uint8_t>(rng()));
-  }
   // 11 binades fold without subnormals, 14 only with them.
   for (const int reach : {11, 14}) {
-    p.scales.clear();
-    p.weights.clear();
-    p.xq.clear();
-    p.bias.clear();
-    p.x_scales.clear();
-    for (int64_t i = 0; i < p.shape.n * p.shape.groups(); ++i) {
-      p.scales.push_back(static_cast<uint8_t>(110 + (i % 2) * reach));
-    }
-    for (int64_t i = 0; i < p.shape.n * p.shape.k; ++i) {
-      const uint8_t code = p.codes[static_cast<size_t>(i / 2)] >> (i % 2 * 4) & 15;
-      const int s = p.scales[static_cast<size_t>(i / 32)];
-      p.weights.push_back(std::ldexp(e2m1_to_f32(code), s - 127));
-    }
-    test::fill_rows(rng, p);
-    for (uint8_t& byte : p.xq) {
-      if ((byte & 0x78) == 0) byte |= 0x08;
-    }
-    test::check_configs(p);
+    const auto scale = [&](int64_t, int64_t block) {
+      return 110 + static_cast<int>(block % 2) * reach;
+    };
+    test::check_configs(without_subnormals(test::mxfp4_problem(rng, 7, 40, 256, scale)));
     if (HasFatalFailure()) return;
   }
 }

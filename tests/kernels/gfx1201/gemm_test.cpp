@@ -2,50 +2,24 @@
 // (lab/) is the full test.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "kernels/gfx1201/geometry.hpp"
 #include "numerics/f16.hpp"
-#include "numerics/int4.hpp"
 #include "tests/kernels/gfx1201/emulated_gemm.hpp"
 
 namespace radiance::gfx1201 {
 namespace {
 
 using test::check_configs;
+using test::int4_problem;
 using test::OnDevice;
 using test::open_emulator;
 using test::Problem;
-
-Problem make_problem(std::mt19937& rng, int64_t m, int64_t n, int64_t k, int64_t group) {
-  Problem p;
-  p.shape = {RADIANCE_AUTOROUND_INT4, n, k, group};
-  p.m = m;
-  std::vector<uint32_t> codes(static_cast<size_t>(k / 8 * n));
-  for (auto& c : codes) c = static_cast<uint32_t>(rng());
-  std::vector<uint16_t> scales;
-  for (int64_t i = 0; i < p.shape.groups() * n; ++i) scales.push_back(test::random_f16(rng, 20));
-  for (int64_t row = 0; row < n; ++row) {
-    for (int64_t i = 0; i < k; ++i) {
-      const uint32_t word = codes[static_cast<size_t>(i / 8 * n + row)];
-      const float scale = f16_to_f32(scales[static_cast<size_t>(i / group * n + row)]);
-      p.weights.push_back(int4_value(int4_code(word, static_cast<int>(i % 8))) *
-                          static_cast<double>(scale));
-    }
-  }
-  p.codes.resize(codes.size() * 4);
-  std::memcpy(p.codes.data(), codes.data(), p.codes.size());
-  p.scales.resize(scales.size() * 2);
-  std::memcpy(p.scales.data(), scales.data(), p.scales.size());
-  test::fill_rows(rng, p);
-  return p;
-}
 
 TEST(Gfx1201Gemm, DecodeMatchesAnFp64Sum) {
   std::mt19937 rng(20261130);
   std::set<std::string> seen;
   for (const int64_t m : {1, 16, 17, 33, 47, 64}) {
-    seen.merge(check_configs(make_problem(rng, m, 150, 640, m == 17 ? 640 : 128)));
+    seen.merge(check_configs(int4_problem(rng, m, 150, 640, m == 17 ? 640 : 128)));
     if (HasFatalFailure()) return;
   }
   for (const int row_tiles : {1, 2, 3, 4}) {
@@ -71,7 +45,7 @@ TEST(Gfx1201Gemm, DotProductsMatchAnFp64Sum) {
   for (const int64_t rows : {1, 2, 4}) {
     const std::string config = "ablate/decode/r1/dot" + std::to_string(rows);
     for (int64_t m = 1; m <= rows; ++m) {
-      const Problem p = make_problem(rng, m, 150, 640, 128);
+      const Problem p = int4_problem(rng, m, 150, 640, 128);
       OnDevice tensors(*device, *backend, p);
       backend->pack(p.shape, p.desc(), tensors.packed.get());
       PackedHeader header;
@@ -90,7 +64,7 @@ TEST(Gfx1201Gemm, CutBf16RoundsNowhere) {
   for (const auto& [m, config, whole] :
        {std::tuple{int64_t{300}, "ablate/prefill/n2/cut_bf16", "prefill/baseline/n2"},
         {int64_t{9}, "ablate/decode/r1/cut_bf16", "decode/baseline/r1/s1"}}) {
-    const Problem p = make_problem(rng, m, 70, 256, 128);
+    const Problem p = int4_problem(rng, m, 70, 256, 128);
     OnDevice tensors(*device, *backend, p);
     backend->pack(p.shape, p.desc(), tensors.packed.get());
     PackedHeader header;
@@ -111,9 +85,9 @@ TEST(Gfx1201Gemm, PrefillMatchesAnFp64Sum) {
   std::mt19937 rng(7);
   std::set<std::string> seen;
   // Whole tiles, ragged ones, and more row blocks than go side by side.
-  seen.merge(check_configs(make_problem(rng, 256, 128, 256, 128)));
-  seen.merge(check_configs(make_problem(rng, 300, 200, 384, 384)));
-  seen.merge(check_configs(make_problem(rng, 9 * kPrefillM - 3, 136, 128, 128)));
+  seen.merge(check_configs(int4_problem(rng, 256, 128, 256, 128)));
+  seen.merge(check_configs(int4_problem(rng, 300, 200, 384, 384)));
+  seen.merge(check_configs(int4_problem(rng, 9 * kPrefillM - 3, 136, 128, 128)));
   for (const char* config :
        {"prefill/n2", "prefill/n4", "prefill/baseline/n2", "prefill/baseline/n4",
         "prefill/baseline/n2/group", "ablate/prefill/n2/priority", "ablate/prefill/n2/prefetch",
@@ -128,10 +102,10 @@ TEST(Gfx1201Gemm, GroupsOf64And32MatchAnFp64Sum) {
   std::mt19937 rng(10);
   for (const int64_t group : {64, 32}) {
     for (const int64_t m : {7, 32, 40, 64}) {
-      EXPECT_EQ(check_configs(make_problem(rng, m, 150, 640, group)).size(), 5u);
+      EXPECT_EQ(check_configs(int4_problem(rng, m, 150, 640, group)).size(), 5u);
       if (HasFatalFailure()) return;
     }
-    EXPECT_EQ(check_configs(make_problem(rng, 300, 200, 384, group)).size(), 2u);
+    EXPECT_EQ(check_configs(int4_problem(rng, 300, 200, 384, group)).size(), 2u);
     if (HasFatalFailure()) return;
   }
 }
@@ -141,7 +115,7 @@ TEST(Gfx1201Gemm, GeneralMatchesAnFp64Sum) {
   for (const auto& [k, group] :
        {std::pair<int64_t, int64_t>{256, 16}, {320, 64}, {200, 128}, {1000, 1000}, {72, 40}}) {
     for (const int64_t m : {1, 9}) {
-      EXPECT_EQ(check_configs(make_problem(rng, m, 130, k, group)),
+      EXPECT_EQ(check_configs(int4_problem(rng, m, 130, k, group)),
                 std::set<std::string>{"general"});
       if (HasFatalFailure()) return;
     }
@@ -152,7 +126,7 @@ TEST(Gfx1201Gemm, GeneralMatchesAnFp64Sum) {
 // policy.hpp says of configurations.
 TEST(Gfx1201Gemm, RowsDoNotDependOnTheBatch) {
   std::mt19937 rng(12);
-  const Problem all = make_problem(rng, 64, 150, 640, 128);
+  const Problem all = int4_problem(rng, 64, 150, 640, 128);
   Problem few = all;
   few.m = 5;
   const auto device = open_emulator(1);
@@ -174,7 +148,7 @@ TEST(Gfx1201Gemm, RowsDoNotDependOnTheBatch) {
 
 TEST(Gfx1201Gemm, RefusesWhatItsLoadsCannotTake) {
   std::mt19937 rng(9);
-  const Problem p = make_problem(rng, 3, 16, 128, 128);
+  const Problem p = int4_problem(rng, 3, 16, 128, 128);
   const auto device = open_emulator(1);
   const auto backend = make_backend(*device);
   OnDevice tensors(*device, *backend, p);

@@ -1,8 +1,6 @@
 // Every MXFP4 configuration on the emulator, folded and not.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "numerics/e2m1.hpp"
 #include "tests/kernels/gfx1201/emulated_gemm.hpp"
 
@@ -14,29 +12,14 @@ using test::Problem;
 
 // reach: how many binades the blocks of a feature are apart at most.
 Problem make_problem(std::mt19937& rng, int64_t m, int64_t n, int64_t k, int reach) {
-  Problem p;
-  p.shape = {RADIANCE_MXFP4, n, k, 32};
-  p.m = m;
-  for (int64_t i = 0; i < n * k / 2; ++i) p.codes.push_back(static_cast<uint8_t>(rng()));
-  for (int64_t row = 0; row < n; ++row) {
-    const int base = 80 + static_cast<int>(rng() % 60);
-    for (int64_t block = 0; block < k / 32; ++block) {
-      // The first two blocks are as far apart as can be.
-      const int up = block == 0   ? 0
-                     : block == 1 ? reach
-                                  : static_cast<int>(rng() % static_cast<unsigned>(reach + 1));
-      p.scales.push_back(static_cast<uint8_t>(base + up));
-    }
-  }
-  for (int64_t row = 0; row < n; ++row) {
-    for (int64_t i = 0; i < k; ++i) {
-      const uint8_t code = p.codes[static_cast<size_t>((row * k + i) / 2)] >> (i % 2 * 4) & 15;
-      const int s = p.scales[static_cast<size_t>(row * (k / 32) + i / 32)];
-      p.weights.push_back(std::ldexp(e2m1_to_f32(code), s - 127));
-    }
-  }
-  test::fill_rows(rng, p);
-  return p;
+  int base = 0;
+  return test::mxfp4_problem(rng, m, n, k, [&](int64_t, int64_t block) {
+    if (block == 0) base = 80 + static_cast<int>(rng() % 60);
+    // The first two blocks are as far apart as can be.
+    return base + (block == 0   ? 0
+                   : block == 1 ? reach
+                                : static_cast<int>(rng() % static_cast<unsigned>(reach + 1)));
+  });
 }
 
 constexpr int kFolded = 14, kTooFar = 15;

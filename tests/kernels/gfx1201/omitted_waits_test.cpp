@@ -88,34 +88,15 @@ constexpr int64_t kDepth = 1280, kFeatures = 64;
 
 test::Problem make_int4(int64_t m, int64_t group) {
   std::mt19937 rng(static_cast<unsigned>(m));
-  test::Problem p;
-  p.shape = {RADIANCE_AUTOROUND_INT4, kFeatures, kDepth, group};
-  p.m = m;
-  p.codes.resize(static_cast<size_t>(p.shape.k / 2 * p.shape.n));
-  for (uint8_t& byte : p.codes) byte = static_cast<uint8_t>(rng());
-  std::vector<uint16_t> scales;
-  for (int64_t i = 0; i < p.shape.groups() * p.shape.n; ++i) {
-    scales.push_back(test::random_f16(rng, 20));
-  }
-  p.scales.resize(scales.size() * 2);
-  std::memcpy(p.scales.data(), scales.data(), p.scales.size());
-  test::fill_rows(rng, p);
-  return p;
+  return test::int4_problem(rng, m, kFeatures, kDepth, group);
 }
 
 // reach: how many binades the blocks of a feature are apart; up to 14 are folded into e4m3.
 test::Problem make_mxfp4(int64_t m, int64_t k, int reach) {
   std::mt19937 rng(static_cast<unsigned>(m));
-  test::Problem p;
-  p.shape = {RADIANCE_MXFP4, kFeatures, k, 32};
-  p.m = m;
-  p.codes.resize(static_cast<size_t>(p.shape.k / 2 * p.shape.n));
-  for (uint8_t& byte : p.codes) byte = static_cast<uint8_t>(rng());
-  for (int64_t i = 0; i < p.shape.n * k / 32; ++i) {
-    p.scales.push_back(static_cast<uint8_t>(110 + (i % 2) * reach));
-  }
-  test::fill_rows(rng, p);
-  return p;
+  return test::mxfp4_problem(rng, m, kFeatures, k, [&](int64_t, int64_t block) {
+    return 110 + static_cast<int>(block % 2) * reach;
+  });
 }
 
 // The problem on a device of its own: a kernel that was stopped leaves a device that only a reset
