@@ -23,8 +23,14 @@ TEST(Sm90Policy, FeaturesWithoutCountersTakePrefill) {
   EXPECT_EQ(plans({RADIANCE_AUTOROUND_INT4, 1 << 20, 512, 128}, 1, 132).front().config,
             "decode/t8");
   const auto more = plans({RADIANCE_AUTOROUND_INT4, (1 << 20) + 8, 512, 128}, 1, 132);
-  ASSERT_EQ(more.size(), 1U);
+  ASSERT_EQ(more.size(), 2U);  // tiles of 128 and 256 tokens
   EXPECT_EQ(more.front().config, "prefill/t128");
+}
+
+TEST(Sm90Policy, TheNextKernelComesLateOnlyBesideLongParts) {
+  EXPECT_EQ(decode_trigger(272 * 40, 132, 8), 18);
+  EXPECT_EQ(decode_trigger(80 * 68, 132, 8), -1);
+  EXPECT_EQ(decode_trigger(136 * 40 * 4, 132, 64), -1);  // none has room beside this one
 }
 
 TEST(Sm90Policy, ThePlanIsWhatRuns) {
