@@ -96,8 +96,6 @@ struct Decode {
   static constexpr int kUnitsBytes = kTileUnits * kUnit;
   static constexpr int kSums = tokens / 2;  // registers of a 64 x tokens tile
   static constexpr int kParts = scales_per_slab(kind);
-  // The others lack the registers.
-  static constexpr bool kReadsAhead = tokens == 32 || (tokens == 8 && kParts <= 2);
   static_assert(kStages >= 2 * kTurns && kStages <= kMaxStages);
   static_assert(kStages % kDecodeProducers == 0);
   static_assert(sizeof(Shared) <= kDecodeBarrierBytes);
@@ -218,10 +216,8 @@ struct Decode {
     }
   }
 
-  // Meanwhile: what is done while the multiplication runs.
-  template <typename F>
   static __device__ __forceinline__ void multiply(uint32_t x, const Fragments& f,
-                                                  float (&total)[kSums], F&& meanwhile) {
+                                                  float (&total)[kSums]) {
     constexpr int steps = 4 / kParts;
     const uint32_t low = descriptor_low(x);
 #pragma unroll
@@ -236,11 +232,8 @@ struct Decode {
             descriptor(low + (part * steps + s) * static_cast<uint32_t>(kDescriptorStep)), s != 0);
       }
       warpgroup_commit();
-      if (part == 0) meanwhile();
       warpgroup_wait<0>();
       pin(sum);
-#pragma unroll
-      for (int s = 0; s < steps; ++s) hold(f.a[part * steps + s]);
 #pragma unroll
       for (int i = 0; i < kSums; ++i) {
         total[i] = fmaf(sum[i], f.scale[part][(i & 2) != 0], total[i]);
@@ -421,8 +414,8 @@ struct Decode {
     uint32_t codes = base + kStages * kXBytes + unit * kUnit + thread * 16;
     uint32_t scales = base + kStages * kXBytes + unit * kUnit + kCodeBytes +
                       (thread / 32 * 16 + thread % 32 / 4) * kScaleSize;
-    if constexpr (kReadsAhead)
-      asm volatile("" : "+r"(base), "+r"(codes), "+r"(scales));  // computed once
+    // Computed once: 64 tokens have no registers to keep them.
+    if constexpr (tokens < 64) asm volatile("" : "+r"(base), "+r"(codes), "+r"(scales));
     quantize_rows(p, shared);
     Ring<kStages> ring;
     ring.advance(turn);
@@ -459,33 +452,16 @@ struct Decode {
         // This warpgroup's places of the step: every kTurns'th.
         const int first = (turn - next_turn + kTurns) % kTurns;
         next_turn = (next_turn + slabs) % kTurns;
-        // A unit is read while the one before is multiplied.
-        Packed packed;
-        Fragments f;
-        const auto read = [&] {
-          barrier_wait(base + kFull + 8 * ring.stage, ring.phase);
-          load(codes + ring.stage * kUnitsBytes, scales + ring.stage * kUnitsBytes, packed);
-        };
-        if constexpr (kReadsAhead) {
-          if (first < slabs) {
-            read();
-            unpack(packed, f);
-          }
-        }
 #pragma unroll 1
         for (int i = first; i < slabs; i += kTurns) {
-          if constexpr (!kReadsAhead) {
-            read();
-            unpack(packed, f);
-          }
-          const int stage = ring.stage;
-          const bool more = kReadsAhead && i + kTurns < slabs;
+          barrier_wait(base + kFull + 8 * ring.stage, ring.phase);
+          Packed packed;
+          load(codes + ring.stage * kUnitsBytes, scales + ring.stage * kUnitsBytes, packed);
+          Fragments f;
+          unpack(packed, f);
+          multiply(base + ring.stage * kXBytes, f, total);
+          if (thread % 32 == 0) barrier_arrive(base + kEmpty + 8 * ring.stage);
           ring.advance(kTurns);
-          multiply(base + stage * kXBytes, f, total, [&] {
-            if (more) read();
-          });
-          if (thread % 32 == 0) barrier_arrive(base + kEmpty + 8 * stage);
-          if (more) unpack(packed, f);
         }
         gather(exchange, turn, unit, thread, total);
         const bool leaves = ends && !whole && at < part.stop();

@@ -214,13 +214,6 @@ __device__ __forceinline__ uint64_t tile_descriptor(const void* tile) {
 }
 constexpr uint64_t kDescriptorStep = 32 >> 4;  // from one k-step to the next
 
-// Keeps what a running multiplication reads where it is.
-template <int count>
-__device__ __forceinline__ void hold(const uint32_t (&a)[count]) {
-#pragma unroll
-  for (int i = 0; i < count; ++i) asm volatile("" ::"r"(a[i]));
-}
-
 template <int registers>
 __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
