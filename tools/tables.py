@@ -26,6 +26,7 @@ field says so (several values: field=a,b). NAME is one of
     divergence  where greedy texts of two models part
     company     answers that differ between a prompt alone and in company
     overhead  a line for each shape and M: the torch operator beside the C call it makes
+    tests       a line for each file of Python tests: passed, failed, skipped
     speed       tokens a second of served models
     emulation how fast the emulator runs a kernel, strict and not (tools/emulator_speed.py)
 
@@ -405,6 +406,15 @@ def overhead_table(report, rows):
                                        f"{samples} samples."]
 
 
+def tests_table(report, rows):
+    states = ("passed", "failed", "skipped")
+    lines = [[file] + [str(sum(row["file"] == file and row["status"] == state for row in rows)) for state in states]
+             for file in dict.fromkeys(row["file"] for row in rows)]
+    lines.append(["all"] + [str(sum(row["status"] == state for row in rows)) for state in states])
+    packages = ", ".join(f"{name} {version}" for name, version in report["packages"].items() if version)
+    return markdown([("tests", False)] + [(state, True) for state in states], lines) + ["", f"{provenance(report)}; {packages}."]
+
+
 def emulation_table(report, rows):
     columns = [("kernel", False), ("shape", False)]
     columns += [(name, True) for name in ("M", "wave-instructions", "million a second and core",
@@ -447,6 +457,7 @@ TABLES = {
     "company": ("company", company_table),
     "speed": ("rows", speed_table),
     "overhead": ("rows", overhead_table),
+    "tests": ("cases", tests_table),
     "emulation": ("rows", emulation_table),
 }
 

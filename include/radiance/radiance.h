@@ -160,9 +160,9 @@ RADIANCE_API radiance_status radiance_linear_get_info(const radiance_linear* lin
 /* ---- forward ----------------------------------------------------------------------------------
  */
 
-/* Workspace for forwards and gemms of up to max_m rows. One workspace serves one stream at a time;
- * zero it once (device memory of radiance_device_alloc is not zeroed), calls leave its counters
- * zero. Monotone in max_m. */
+/* Workspace for forwards and gemms of up to max_m rows. One workspace serves one stream at a time,
+ * and all linears of the device that it is large enough for; zero it once (device memory of
+ * radiance_device_alloc is not zeroed), calls leave its counters zero. Monotone in max_m. */
 RADIANCE_API radiance_status radiance_workspace_bytes(const radiance_linear* linear, int64_t max_m,
                                                       size_t* bytes);
 RADIANCE_API radiance_status radiance_workspace_init(radiance_device* device, void* workspace,

@@ -83,13 +83,15 @@ struct Prefill {
     return {(band * p.band + within % height) * tokens, within / height * kPrefillN};
   }
 
-  static __device__ void produce(const TensorMap& x_map, const GemmParams& p, uint8_t* shared,
-                                 const Control* control) {
+  // The copies of the first turn of the ring's weights, or everything else. The weights do not
+  // depend on the activations: they are on their way while the kernel before still runs.
+  template <bool first_weights>
+  static __device__ __forceinline__ void copy(const TensorMap& x_map, const GemmParams& p,
+                                              uint8_t* shared, const Control* control) {
     const uint32_t x = shared_address(shared), units = x + kUnitsAt;
     const uint32_t full = shared_address(control->full), empty = shared_address(control->empty);
     const int64_t next_unit = static_cast<int64_t>(p.slabs) * kUnit;  // of 64 features
     uint32_t place = 0;
-    wait_for_previous_kernel();
     Segment s;
 #pragma unroll 1
     for (int i = 0; control->plan.segment(i, s); ++i) {
@@ -102,18 +104,32 @@ struct Prefill {
 #pragma unroll 1  // registers
       for (int slab = s.slab; slab < end; ++slab, ++place, from += kUnit) {
         const uint32_t stage = place % kStages;
-        barrier_wait(empty + 8 * stage, place / kStages & 1 ^ 1);  // the first turn is empty
-        barrier_expect(full + 8 * stage, kXBytes + here * kUnit);
-        copy_tile(x + stage * kXBytes, &x_map, slab * kSlabK, at.m, full + 8 * stage);
+        if (first_weights && place == kStages) return;
+        if (!first_weights && place >= kStages) {
+          barrier_wait(empty + 8 * stage, place / kStages - 1 & 1);
+        }
+        if (first_weights || place >= kStages) {
+          barrier_expect(full + 8 * stage, kXBytes + here * kUnit);
 #pragma unroll
-        for (int w = 0; w < kPrefillWarpgroups; ++w) {
-          if (w < here) {
-            copy_bulk(units + stage * kUnitsBytes + w * kUnit, from + w * next_unit, kUnit,
-                      full + 8 * stage);
+          for (int w = 0; w < kPrefillWarpgroups; ++w) {
+            if (w < here) {
+              copy_bulk(units + stage * kUnitsBytes + w * kUnit, from + w * next_unit, kUnit,
+                        full + 8 * stage);
+            }
           }
+        }
+        if (!first_weights) {
+          copy_tile(x + stage * kXBytes, &x_map, slab * kSlabK, at.m, full + 8 * stage);
         }
       }
     }
+  }
+
+  static __device__ void produce(const TensorMap& x_map, const GemmParams& p, uint8_t* shared,
+                                 const Control* control) {
+    copy<true>(x_map, p, shared, control);
+    wait_for_previous_kernel();
+    copy<false>(x_map, p, shared, control);
   }
 
   // Tells the block that finishes a tile.
@@ -407,6 +423,7 @@ struct Prefill {
                          static_cast<int>(blockIdx.x));
     }
     __syncthreads();
+    let_next_kernel_start();  // where a block of this one has ended
     if (threadIdx.x >= 128 * kPrefillWarpgroups) {
       give_registers<kProducerRegisters>();
       if (threadIdx.x == 128 * kPrefillWarpgroups) {

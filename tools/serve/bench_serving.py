@@ -121,7 +121,7 @@ def with_ratios(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=Path, help="folder with smollm2-g64 and smollm2-bf16")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--all", action="store_true", help="vLLM's int4 with 16-bit activations too")
     parser.add_argument("--eager", action="store_true", help="without torch.compile")
     parser.add_argument("--under", default="", metavar="CMD", help="run the measuring part under this command")
