@@ -105,9 +105,6 @@ struct Decode {
   }
 
   // The stages: the tokens' slabs, then the units.
-  static __device__ __forceinline__ const uint8_t* x_of(const uint8_t* stages, int stage) {
-    return stages + stage * kXBytes;
-  }
   static __device__ __forceinline__ uint8_t* units_of(uint8_t* stages, int stage) {
     return stages + kStages * kXBytes + stage * kUnitsBytes;
   }
