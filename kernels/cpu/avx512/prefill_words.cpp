@@ -5,6 +5,7 @@
 // One vpdpwssd takes 32 products of a weight's 4 and a row's 16 bits; bytes take two vpdpbusd for
 // 64, the same, but two sums for each result and so half as many rows and tiles at a time.
 #include "kernels/cpu/avx512/kernels.hpp"
+#include "kernels/cpu/avx512/word_dots.hpp"
 #include "kernels/cpu/avx512/words.hpp"
 
 namespace radiance::cpu {
@@ -22,43 +23,19 @@ struct Panel {
   int64_t block_begin, blocks;
 };
 
-template <Format format, int rows, int strip>
-void panel_rows(const GemmTask& task, int64_t m0, const Panel& panel, const __m512* scales,
-                float* totals) {
-  using Code = WordCodes<format>;
-  const uint8_t* x[rows];
-  const RowPart* part[rows];
-  __m512i rest[rows][strip];
-  const int64_t first_pair = panel.block_begin * (kBlockK / 2);
+// sums[row][tile] of a panel with `rows` rows.
+template <int rows, int strip>
+void dot(const Panel& panel, const uint8_t* x, int64_t row_bytes, __m512i* sums) {
+  if constexpr (rows == 8 && strip == 3) {
+    dot_panel_8x3(panel.words, panel.stride, x, row_bytes, panel.blocks, sums);
+  } else {
+    __m512i sum[rows][strip];
 #pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) {
-    x[r] = task.rows + (m0 + r) * task.row_bytes + panel.block_begin * kIntegerBlockBytes;
-    part[r] = row_parts(task, m0 + r) + panel.part;
-    if (part[r]->rest_count == 0) continue;
-    const RowRest* rests = row_rests(task, m0 + r) + part[r]->rest_begin;
+    for (int r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
-    for (int i = 0; i < strip; ++i)
-      rest[r][i] = _mm512_set1_epi32(-Code::offset * part[r]->rest_sum);
-    for (int j = 0; j < part[r]->rest_count; ++j) {
-      const __m512i values = _mm512_set1_epi32(rests[j].values);
-      const uint8_t* line = panel.words + (rests[j].at - first_pair) * 64;
-#pragma GCC unroll 8
-      for (int i = 0; i < strip; ++i) {
-        add_word_products(rest[r][i], _mm512_load_si512(line + i * panel.stride), values);
-      }
+      for (int i = 0; i < strip; ++i) sum[r][i] = _mm512_setzero_si512();
     }
-  }
-  __m512i sum[rows][strip];
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) {
-    const __m512i back = _mm512_set1_epi32(-Code::offset * part[r]->sum);
-#pragma GCC unroll 8
-    for (int i = 0; i < strip; ++i) sum[r][i] = back;
-  }
-  for (int64_t b = 0; b < panel.blocks; ++b) {
-#pragma GCC unroll 4
-    for (int j = 0; j < kBlockK / 2; ++j) {
-      const int64_t pair = b * (kBlockK / 2) + j;
+    for (int64_t pair = 0; pair < panel.blocks * (kBlockK / 2); ++pair) {
       __m512i w[strip];
 #pragma GCC unroll 8
       for (int i = 0; i < strip; ++i) {
@@ -66,46 +43,87 @@ void panel_rows(const GemmTask& task, int64_t m0, const Panel& panel, const __m5
       }
 #pragma GCC unroll 8
       for (int r = 0; r < rows; ++r) {
-        const __m512i two = load_pair(x[r] + 4 * pair);
+        const __m512i two = load_pair(x + r * row_bytes + 4 * pair);
 #pragma GCC unroll 8
         for (int i = 0; i < strip; ++i) add_word_products(sum[r][i], w[i], two);
       }
     }
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+      for (int i = 0; i < strip; ++i) sums[r * strip + i] = sum[r][i];
+    }
   }
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 8
-    for (int i = 0; i < strip; ++i) {
-      float* total = totals + ((m0 + r) * strip + i) * kTileN;
-      _mm512_store_ps(total, fold_part<format>(sum[r][i], *part[r], &rest[r][i], scales[i],
-                                               _mm512_load_ps(total)));
+}
+
+// Puts a row's rests to its sums, and both into units of 1 / 512.
+template <int strip>
+__attribute__((noinline)) void add_rests(const Panel& panel, const RowPart& part,
+                                         const RowRest* rests, __m512i* sums) {
+  for (int i = 0; i < strip; ++i) {
+    __m512i rest = _mm512_setzero_si512();
+    for (int j = part.rest_begin; j < part.rest_begin + part.rest_count; ++j) {
+      const int64_t pair = rests[j].at - panel.block_begin * (kBlockK / 2);
+      add_word_products(rest, _mm512_load_si512(panel.words + i * panel.stride + pair * 64),
+                        _mm512_set1_epi32(rests[j].values));
+    }
+    sums[i] = join_rests(sums[i], rest, part);
+  }
+}
+
+// `passes` times `rows` rows from m0 on.
+template <int rows, int strip>
+void panel_rows(const GemmTask& task, int64_t m0, int64_t passes, const Panel& panel,
+                const __m512* scales, __m512* totals) {
+  const int64_t row_bytes = task.row_bytes;
+  const uint8_t* x = task.rows + m0 * row_bytes + panel.block_begin * kIntegerBlockBytes;
+  const uint8_t* part_bytes =
+      task.rows + m0 * row_bytes + row_parts_offset(task.k) + panel.part * int64_t{sizeof(RowPart)};
+  __m512* total = totals + m0 * strip;
+  for (int64_t m = m0; passes > 0; --passes) {
+    __m512i sums[rows * strip];
+    dot<rows, strip>(panel, x, row_bytes, sums);
+    x += rows * row_bytes;
+    for (int r = 0; r < rows; ++r, ++m, part_bytes += row_bytes, total += strip) {
+      const auto& part = *reinterpret_cast<const RowPart*>(part_bytes);
+      if (part.rest_count != 0) {
+        add_rests<strip>(panel, part, row_rests(task, m), sums + r * strip);
+      }
+      fold_part<strip>(sums + r * strip, part, scales, total);
     }
   }
 }
 
 template <Format format>
 void unpack_panel(const uint8_t* codes, int64_t blocks, uint8_t* panel) {
+  const __m512i table = load_word_table<format>();
   for (int64_t b = 0; b < blocks; ++b) {
     const __m512i words = _mm512_loadu_si512(codes + b * kBlockBytes);
     _mm_prefetch(codes + b * kBlockBytes + kPrefetch, _MM_HINT_T0);
-    _mm512_store_si512(panel + b * 256, unpack_words<format, 0>(words));
-    _mm512_store_si512(panel + b * 256 + 64, unpack_words<format, 1>(words));
-    _mm512_store_si512(panel + b * 256 + 128, unpack_words<format, 2>(words));
-    _mm512_store_si512(panel + b * 256 + 192, unpack_words<format, 3>(words));
+    _mm512_store_si512(panel + b * 256, (__m512i)unpack<0>(table, words));
+    _mm512_store_si512(panel + b * 256 + 64, (__m512i)unpack<1>(table, words));
+    _mm512_store_si512(panel + b * 256 + 128, (__m512i)unpack<2>(table, words));
+    _mm512_store_si512(panel + b * 256 + 192, (__m512i)unpack<3>(table, words));
   }
+}
+
+template <int strip>
+void run_panel(const GemmTask& task, const Panel& panel, const __m512* scales, __m512* totals) {
+  using PanelRows =
+      void (*)(const GemmTask&, int64_t, int64_t, const Panel&, const __m512*, __m512*);
+  static constexpr PanelRows run[kMaxRows] = {
+      panel_rows<1, strip>, panel_rows<2, strip>, panel_rows<3, strip>, panel_rows<4, strip>,
+      panel_rows<5, strip>, panel_rows<6, strip>, panel_rows<7, strip>, panel_rows<8, strip>};
+  const int64_t whole = task.m / kMaxRows;
+  run[kMaxRows - 1](task, 0, whole, panel, scales, totals);
+  const int64_t left = task.m % kMaxRows;
+  if (left > 0) run[left - 1](task, whole * kMaxRows, 1, panel, scales, totals);
 }
 
 template <Format format, int strip>
 void run_strip(const GemmTask& task, int64_t tile, uint8_t* scratch) {
-  using PanelRows = void (*)(const GemmTask&, int64_t, const Panel&, const __m512*, float*);
-  static constexpr PanelRows run[kMaxRows] = {
-      panel_rows<format, 1, strip>, panel_rows<format, 2, strip>, panel_rows<format, 3, strip>,
-      panel_rows<format, 4, strip>, panel_rows<format, 5, strip>, panel_rows<format, 6, strip>,
-      panel_rows<format, 7, strip>, panel_rows<format, 8, strip>};
-  auto* totals = reinterpret_cast<float*>(scratch + kStrip * kPanelBytes);
-  for (int64_t i = 0; i < task.m * strip; ++i) {
-    _mm512_store_ps(totals + i * kTileN, _mm512_setzero_ps());
-  }
+  auto* totals = reinterpret_cast<__m512*>(scratch + kStrip * kPanelBytes);
+  for (int64_t i = 0; i < task.m * strip; ++i) totals[i] = _mm512_setzero_ps();
   const int64_t code_bytes = task.k / kBlockK * kBlockBytes;
   const int64_t groups = groups_of(task);
   const int64_t parts = parts_per_group(task.group);
@@ -113,6 +131,7 @@ void run_strip(const GemmTask& task, int64_t tile, uint8_t* scratch) {
     const int64_t g = p / parts;
     const BlockRange range = part_blocks(task, g, p % parts);
     const int64_t blocks = range.end - range.begin;
+    if (blocks == 0) continue;  // the last group is short
     const Panel panel = {scratch, blocks * 256, p, range.begin, blocks};
     __m512 scales[strip];
     for (int i = 0; i < strip; ++i) {
@@ -122,16 +141,11 @@ void run_strip(const GemmTask& task, int64_t tile, uint8_t* scratch) {
       unpack_panel<format>(task.codes + (tile + i) * code_bytes + range.begin * kBlockBytes, blocks,
                            scratch + i * panel.stride);
     }
-    int64_t m0 = 0;
-    for (int64_t passes = (task.m + kMaxRows - 1) / kMaxRows; passes > 0; --passes) {
-      const int64_t rows = even_share(task.m - m0, passes);
-      run[rows - 1](task, m0, panel, scales, totals);
-      m0 += rows;
-    }
+    run_panel<strip>(task, panel, scales, totals);
   }
   for (int64_t m = 0; m < task.m; ++m) {
     for (int i = 0; i < strip; ++i) {
-      store_row(task, m, (tile + i) * kTileN, _mm512_load_ps(totals + (m * strip + i) * kTileN));
+      store_row(task, m, (tile + i) * kTileN, totals[m * strip + i]);
     }
   }
 }

@@ -44,6 +44,29 @@ struct WordCodes<Format::kMxfp4> {
   }
 };
 
+// The value of every code, twice (see tile.hpp), in WordCodes' units.
+struct alignas(64) WordValues {
+  i16 value[32];
+};
+
+template <Format format>
+constexpr WordValues make_word_values() {
+  WordValues values{};
+  for (u32 i = 0; i < 32; ++i) {
+    const u32 code = i & 15u;
+    values.value[i] = static_cast<i16>(
+        format == Format::kInt4 ? static_cast<float>(int4_value(code))
+                                : e2m1_to_f32(static_cast<u8>(code)) / WordCodes<format>::unit);
+  }
+  return values;
+}
+
+template <Format format>
+inline __m512i load_word_table() {
+  static constexpr WordValues values = make_word_values<format>();
+  return _mm512_load_si512(values.value);
+}
+
 // The codes of k = 2j and 2j + 1 of each lane's word.
 template <Format format, int j>
 inline __m512i unpack_words(__m512i words) {
@@ -62,19 +85,22 @@ inline __m512i load_pair(const uint8_t* x) {
   return _mm512_set1_epi32(*reinterpret_cast<const i32*>(x));
 }
 
-// Adds a part's sums, which began at -offset * part.sum, to the running sums. `rest` is that of the
-// part's rests, begun likewise, if it has any.
-template <Format format>
-inline __m512 fold_part(__m512i sum, const RowPart& part, const __m512i* rest, __m512 scale,
-                        __m512 total) {
-  float unit = part.unit;
-  if (part.rest_count != 0) {
-    unit = kIntegerUnit;
-    sum = _mm512_add_epi32(_mm512_sll_epi32(sum, _mm_cvtsi32_si128(part.shift)),
-                           _mm512_sll_epi32(*rest, _mm_cvtsi32_si128(part.rest_shift)));
+// The sum of a part's dense integers and that of its rests, together in units of 1 / 512.
+inline __m512i join_rests(__m512i sum, __m512i rest, const RowPart& part) {
+  return _mm512_add_epi32(_mm512_sll_epi32(sum, _mm_cvtsi32_si128(part.shift)),
+                          _mm512_sll_epi32(rest, _mm_cvtsi32_si128(part.rest_shift)));
+}
+
+// Adds the sums of a row's part with some tiles to the running sums, both in memory.
+template <int tiles>
+inline void fold_part(const __m512i* sums, const RowPart& part, const __m512* scales,
+                      __m512* totals) {
+  const __m512 unit = _mm512_set1_ps(part.rest_count == 0 ? part.unit : kIntegerUnit);
+#pragma GCC unroll 8
+  for (int i = 0; i < tiles; ++i) {
+    totals[i] =
+        _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[i]), _mm512_mul_ps(scales[i], unit), totals[i]);
   }
-  return _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_mul_ps(scale, _mm512_set1_ps(unit)),
-                         total);
 }
 
 }  // namespace
