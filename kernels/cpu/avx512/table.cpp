@@ -17,8 +17,8 @@ constexpr GemmKernel planned_up_to(GemmKernel kernel, int64_t m) {
 }
 
 // Up to 8 rows the codes are unpacked in registers once; every further pass of eight would unpack
-// them again. Bytes take two or three vpdpbusd for 64 weights where bf16 takes two vdpbf16ps, but
-// fewer instructions to unpack: with dots of equal cost they meet at 4 rows.
+// them again. Bytes take two vpdpbusd for 64 weights where bf16 takes two vdpbf16ps, but fewer
+// instructions to unpack: with dots of equal cost they meet at 4 rows.
 constexpr GemmKernel kGemm[] = {kDecodeBytes, kDecode, kPrefill};
 
 constexpr GemmKernel kDecodeWords = {
@@ -33,7 +33,9 @@ constexpr GemmKernel kPrefillWords = {"prefill/vnni16",
                                       avx512_prefill_words,
                                       &kAvx512WordsPeak};
 
-// Where a vdpbf16ps costs four vpdpwssd, integers win for any number of rows.
+// Where a vdpbf16ps costs four vpdpwssd, integers win for any number of rows: 128 at a time, which
+// stay in L2 as words. Bytes unpack in three instructions, words in six, which four rows still
+// notice.
 constexpr GemmKernel kSplitDotGemm[] = {kDecodeBytes, kDecodeWords, planned_up_to(kDecode, 8),
                                         kPrefillWords, kPrefill};
 
