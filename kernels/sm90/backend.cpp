@@ -289,8 +289,8 @@ class Sm90Backend final : public Backend {
                       "describing the activations");
   }
 
-  // y for copies of 64 features by 128 tokens; false if its type or alignment has none, or n: copies
-  // end at whole 16 bytes, and would write up to seven elements behind a row's end.
+  // y for copies of 64 features by 128 tokens; false if its type or alignment has none, or n:
+  // copies end at whole 16 bytes, and would write up to seven elements behind a row's end.
   static bool output_map(const GemmCall& call, int64_t n, cuda::TensorMap& map) {
     constexpr int kUint16 = 1;
     if (call.y_dtype == RADIANCE_F32 || reinterpret_cast<uintptr_t>(call.y) % 16 != 0 ||
