@@ -83,7 +83,8 @@ def relative(ours: torch.Tensor, theirs: torch.Tensor) -> float:
 
 
 def test_every_quantized_layer_is_ours(served: tuple[torch.Tensor, list]) -> None:
-    counts = {count.name: count.calls for count in served[1]}
+    # Layers of an earlier test's model may still be held, by what torch compiled: they are not called.
+    counts = {count.name: count.calls for count in served[1] if count.calls}
     fused = ["mlp.gate_up_proj", "mlp.down_proj"]
     expected = {f"model.layers.{layer}.{name}" for layer in range(3)
                 for name in [*fused, "linear_attn.in_proj_qkvz", "linear_attn.out_proj"]}
