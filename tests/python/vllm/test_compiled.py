@@ -89,4 +89,4 @@ def test_says_what_the_eager_model_says(compiled, shallow: Path) -> None:
     # Inductor's fusions round elsewhere in bf16, and where that flips a rounding to fp8 a position parts by more.
     parted = ~torch.isclose(ours, theirs, rtol=0.03, atol=0.15)
     assert parted.float().mean() <= 0.02
-    assert (ours - theirs).abs().mean() <= 0.05
+    assert (ours - theirs).abs().sum() <= 0.02 * theirs.abs().sum()  # seen: 0.007
