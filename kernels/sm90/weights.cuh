@@ -1,4 +1,4 @@
-// From a unit in shared memory to A fragments and fp32 scales.
+// From a unit's words to A fragments and fp32 scales.
 #pragma once
 
 #include "kernels/sm90/geometry.hpp"
@@ -47,15 +47,6 @@ __device__ __forceinline__ void unpack(const uint4& words, uint32_t (*a)[4]) {
   U::run(words.w, &a[1][2], &a[1][3]);
 }
 
-// All four, from a unit.
-template <ScaleKind kind>
-__device__ __forceinline__ void load_fragments(const uint8_t* unit, int thread,
-                                               uint32_t (&a)[4][4]) {
-  const auto* codes = reinterpret_cast<const uint4*>(unit);
-#pragma unroll
-  for (int half = 0; half < 2; ++half) unpack<kind>(codes[half * 128 + thread], &a[2 * half]);
-}
-
 __device__ __forceinline__ float half_to_float(uint16_t bits) {
   float value;
   asm("{\n.reg .f16 h;\nmov.b16 h, %1;\ncvt.f32.f16 %0, h;\n}\n" : "=f"(value) : "h"(bits));
@@ -69,17 +60,6 @@ __device__ __forceinline__ float scale_of_bits(uint32_t bits) {
     return e8m0_to_f32(static_cast<uint8_t>(bits)) * (1.0f / Unpack<true>::kUnit);
   } else {
     return half_to_float(static_cast<uint16_t>(bits)) * (1.0f / Unpack<false>::kUnit);
-  }
-}
-
-// That of a feature (0..63) for the part'th of the slab's groups.
-template <ScaleKind kind>
-__device__ __forceinline__ float load_scale(const uint8_t* unit, int part, int feature) {
-  const uint8_t* scales = unit + kCodeBytes;
-  if constexpr (is_mxfp4(kind)) {
-    return scale_of_bits<kind>(scales[part * kTileN + feature]);
-  } else {
-    return scale_of_bits<kind>(reinterpret_cast<const uint16_t*>(scales)[part * kTileN + feature]);
   }
 }
 
