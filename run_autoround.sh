@@ -170,11 +170,13 @@ server=$!
 "$python" "$root/tools/serve/accepted_tokens.py" --url "http://$host:$port" --pid "$server" &
 watcher=$!
 # Both run in the background: a shell that waits for a command in the foreground would keep a signal until that ends.
-trap 'kill -TERM "$server" 2> /dev/null || true' INT TERM
+runs() { kill -0 "$1" 2> /dev/null; }
+stop() { if kill -TERM "$1" 2> /dev/null; then :; fi; }  # it may have ended
+trap 'stop "$server"' INT TERM
 status=0
-while kill -0 "$server" 2> /dev/null; do
+while runs "$server"; do
   status=0
   wait "$server" || status=$?
 done
-kill "$watcher" 2> /dev/null || true
+stop "$watcher"
 exit "$status"

@@ -7,12 +7,11 @@
 // A row's sums are made in the same order whatever m is, here and in prefill.cpp: results do not
 // depend on the batch.
 #include "kernels/cpu/avx512/kernels.hpp"
+#include "kernels/cpu/avx512/row_passes.hpp"
 #include "kernels/cpu/avx512/tile.hpp"
 
 namespace radiance::cpu {
 namespace {
-
-constexpr int kMaxRows = 8;
 
 // `streams` tiles, tile_begin + i * stride for i < streams, read side by side: one thread needs
 // several sequential streams to reach the memory's rate.
@@ -73,44 +72,21 @@ void run_tiles(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t str
   }
 }
 
-// How many streams a count of rows allows: rows * streams sums must leave registers for the
-// unpacked codes, and be at least about 8 to cover the dot's latency.
-constexpr int streams_for(int rows) { return rows == 1 ? 8 : rows <= 4 ? 4 : 3; }
-
-template <Format format, int rows>
-void run_rows(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t tile_end) {
-  constexpr int streams = streams_for(rows);
-  const int64_t stride = (tile_end - tile_begin) / streams;
-  for (int64_t t = 0; t < stride; ++t) {
-    run_tiles<format, rows, streams>(task, m0, tile_begin + t, stride);
+struct Decode {
+  static constexpr int kMaxRows = 8;
+  // rows * streams sums must leave registers for the unpacked codes, and be at least about 8 to
+  // cover the dot's latency.
+  static constexpr int streams_of(int rows) { return rows == 1 ? 8 : rows <= 4 ? 4 : 3; }
+  template <Format format, int rows, int streams>
+  static void run(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t stride) {
+    run_tiles<format, rows, streams>(task, m0, tile_begin, stride);
   }
-  for (int64_t t = tile_begin + stride * streams; t < tile_end; ++t) {
-    run_tiles<format, rows, 1>(task, m0, t, 0);
-  }
-}
-
-template <Format format>
-void run_format(const GemmTask& task, int64_t tile_begin, int64_t tile_end) {
-  using Run = void (*)(const GemmTask&, int64_t, int64_t, int64_t);
-  static constexpr Run run[kMaxRows] = {
-      run_rows<format, 1>, run_rows<format, 2>, run_rows<format, 3>, run_rows<format, 4>,
-      run_rows<format, 5>, run_rows<format, 6>, run_rows<format, 7>, run_rows<format, 8>};
-  int64_t m0 = 0;
-  for (int64_t passes = (task.m + kMaxRows - 1) / kMaxRows; passes > 0; --passes) {
-    const int64_t rows = even_share(task.m - m0, passes);
-    run[rows - 1](task, m0, tile_begin, tile_end);
-    m0 += rows;
-  }
-}
+};
 
 }  // namespace
 
 void avx512_decode(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void*) {
-  if (task.format == Format::kInt4) {
-    run_format<Format::kInt4>(task, tile_begin, tile_end);
-  } else {
-    run_format<Format::kMxfp4>(task, tile_begin, tile_end);
-  }
+  run_passes<Decode>(task, tile_begin, tile_end);
 }
 
 }  // namespace radiance::cpu

@@ -3,14 +3,13 @@
 //
 // Per 64 bytes of codes: 6 instructions of unpack, then 4 dots a row.
 #include "kernels/cpu/avx512/kernels.hpp"
+#include "kernels/cpu/avx512/row_passes.hpp"
 #include "kernels/cpu/avx512/word_dots.hpp"
 #include "kernels/cpu/avx512/words.hpp"
 
 namespace radiance::cpu {
 namespace {
 
-constexpr int kMaxRows = 8;
-constexpr int kStreams = 3;
 constexpr int64_t kPrefetch = 4096;
 
 // sums[row][tile]: `blocks` blocks of the tiles with `rows` rows, from begin[row] on.
@@ -129,39 +128,19 @@ void run_tiles(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t str
   }
 }
 
-template <Format format, int rows>
-void run_rows(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t tile_end) {
-  const int64_t stride = (tile_end - tile_begin) / kStreams;
-  for (int64_t t = 0; t < stride; ++t) {
-    run_tiles<format, rows, kStreams>(task, m0, tile_begin + t, stride);
+struct DecodeWords {
+  static constexpr int kMaxRows = 8;
+  static constexpr int streams_of(int /*rows*/) { return 3; }
+  template <Format format, int rows, int streams>
+  static void run(const GemmTask& task, int64_t m0, int64_t tile_begin, int64_t stride) {
+    run_tiles<format, rows, streams>(task, m0, tile_begin, stride);
   }
-  for (int64_t t = tile_begin + stride * kStreams; t < tile_end; ++t) {
-    run_tiles<format, rows, 1>(task, m0, t, 0);
-  }
-}
-
-template <Format format>
-void run_format(const GemmTask& task, int64_t tile_begin, int64_t tile_end) {
-  using RunRows = void (*)(const GemmTask&, int64_t, int64_t, int64_t);
-  static constexpr RunRows run[kMaxRows] = {
-      run_rows<format, 1>, run_rows<format, 2>, run_rows<format, 3>, run_rows<format, 4>,
-      run_rows<format, 5>, run_rows<format, 6>, run_rows<format, 7>, run_rows<format, 8>};
-  int64_t m0 = 0;
-  for (int64_t passes = (task.m + kMaxRows - 1) / kMaxRows; passes > 0; --passes) {
-    const int64_t rows = even_share(task.m - m0, passes);
-    run[rows - 1](task, m0, tile_begin, tile_end);
-    m0 += rows;
-  }
-}
+};
 
 }  // namespace
 
 void avx512_decode_words(const GemmTask& task, int64_t tile_begin, int64_t tile_end, void*) {
-  if (task.format == Format::kInt4) {
-    run_format<Format::kInt4>(task, tile_begin, tile_end);
-  } else {
-    run_format<Format::kMxfp4>(task, tile_begin, tile_end);
-  }
+  run_passes<DecodeWords>(task, tile_begin, tile_end);
 }
 
 }  // namespace radiance::cpu
