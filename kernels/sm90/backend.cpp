@@ -182,10 +182,7 @@ class Sm90Backend final : public Backend {
     Workspace w;
     w.counters = 256;
     w.partials = w.counters + sm90::kCounterBytes;
-    const int tokens = sm90::decode_tokens(std::min<int64_t>(m, 64));
-    const int64_t slot = tokens * sm90::decode_tile_units(tokens) * sm90::kTileN * 4;
-    const int64_t tile = int64_t{4} * (m > 128 ? 256 : 128) * sm90::kPrefillN;
-    w.scales = w.partials + units() * std::max(2 * slot, m > 64 ? tile : 0);
+    w.scales = w.partials + units() * sm90::partial_bytes(m);
     w.xq = w.scales + round_up(m * 4, 256);
     w.bytes = w.xq + round_up(m * shape.k, 256);
     return w;

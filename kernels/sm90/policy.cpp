@@ -9,6 +9,7 @@ namespace radiance::sm90 {
 namespace {
 
 constexpr int kDecodeTokens[] = {8, 16, 32, 64};
+constexpr int64_t kMostDecoded = 64;
 
 // Tiles of 256 tokens unpack a code half as often. Tiles of 128 are better where half of the others
 // would be empty, and where so few of the others share the multiprocessors that adding up their
@@ -54,7 +55,7 @@ std::vector<Plan> plans(const WeightShape& shape, int64_t m, int multiprocessors
                             " or k does not fit the tensor core tiles"}};
   }
   std::vector<Plan> all;
-  if (m <= 64 && has_counters(shape)) {
+  if (m <= kMostDecoded && has_counters(shape)) {
     all.push_back(
         {decode_name(decode_tokens(m)), size + ": the weights' stream is the cost, stream-K over " +
                                             std::to_string(multiprocessors) + " multiprocessors"});
@@ -72,10 +73,29 @@ int prefill_band(int64_t k, int tokens) {
   return static_cast<int>(std::max<int64_t>(1, kBytes / (k * tokens)));
 }
 
+int64_t partial_bytes(const Choice& choice, int64_t m) {
+  const int64_t sums = int64_t{4} * choice.tokens;  // of a feature
+  switch (choice.kernel) {
+    case Choice::Kernel::kDecode:
+      return 2 * sums * decode_tile_units(choice.tokens) * kTileN;
+    case Choice::Kernel::kPrefill:
+      return m > kMostDecoded ? sums * kPrefillN : 0;
+    case Choice::Kernel::kGeneral:
+      break;
+  }
+  return 0;
+}
+
+int64_t partial_bytes(int64_t m) {
+  const int tokens = decode_tokens(std::min(m, kMostDecoded));
+  return std::max(partial_bytes({Choice::Kernel::kDecode, tokens}, m),
+                  partial_bytes({Choice::Kernel::kPrefill, 256}, m));
+}
+
 PrefillGrid prefill_grid(int64_t m, int64_t tiles, int64_t slabs, int multiprocessors) {
   const auto all = static_cast<int64_t>(multiprocessors);
   // The workspace of few tokens has no room for sums.
-  if (m <= 64 || tiles % all == 0) return {static_cast<int>(std::min(tiles, all)), 0};
+  if (m <= kMostDecoded || tiles % all == 0) return {static_cast<int>(std::min(tiles, all)), 0};
   // Sums cost a block as long as about eight slabs do.
   if (tiles < all) {
     const int64_t blocks = std::clamp(tiles * slabs / 8, tiles, all);

@@ -10,7 +10,7 @@
 namespace radiance::sm90 {
 
 // The configurations that are legal for m tokens, the planned one first: "decode/t8" ..
-// "decode/t64" (tokens of the tile), "prefill/t128", "general".
+// "decode/t64" (tokens of the tile), "prefill/t128", "prefill/t256", "general".
 std::vector<Plan> plans(const WeightShape& shape, int64_t m, int multiprocessors);
 
 struct Choice {
@@ -21,19 +21,24 @@ struct Choice {
 // The configuration called `config`, or the planned one if null. Throws Error if it is not legal.
 Choice choose(const WeightShape& shape, int64_t m, int multiprocessors, const char* config);
 
+// Tiles of tokens whose activations, k bytes a token, stay in the second level cache.
+int prefill_band(int64_t k, int tokens);
+
 // How prefill's tiles of `slabs` slabs are spread over blocks: the first `shared_tiles` of them by
 // stream-K, the others whole.
 struct PrefillGrid {
   int blocks;
   int shared_tiles;
 };
-// Tiles of tokens whose activations, k bytes a token, stay in the second level cache.
-int prefill_band(int64_t k, int tokens);
-
 PrefillGrid prefill_grid(int64_t m, int64_t tiles, int64_t slabs, int multiprocessors);
 
 // The decode kernel's tile for m tokens at most 64.
 int decode_tokens(int64_t m);
+
+// Bytes of partial sums that a block of a call of m tokens leaves, and the most that one does under
+// any configuration that is legal for m, or for fewer.
+int64_t partial_bytes(const Choice& choice, int64_t m);
+int64_t partial_bytes(int64_t m);
 
 // How many of its slabs a decode block has yet to copy when it lets the next kernel start; -1: all.
 int decode_trigger(int64_t places, int64_t blocks, int tokens);

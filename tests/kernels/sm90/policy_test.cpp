@@ -49,6 +49,22 @@ TEST(Sm90Policy, ThePlanIsWhatRuns) {
   }
 }
 
+TEST(Sm90Policy, AWorkspaceHoldsTheSumsOfEveryConfiguration) {
+  const WeightShape shape{RADIANCE_AUTOROUND_INT4, 5120, 5120, 128};
+  int64_t before = 0;
+  for (const int64_t m : {1, 8, 9, 32, 33, 64, 65, 100, 128, 129, 256, 4096}) {
+    for (const Plan& plan : plans(shape, m, 132)) {
+      const Choice choice = choose(shape, m, 132, plan.config.c_str());
+      EXPECT_LE(partial_bytes(choice, m), partial_bytes(m)) << plan.config << " of " << m;
+      if (prefill_grid(m, 80, 40, 132).shared_tiles > 0) {
+        EXPECT_GT(partial_bytes(choice, m), 0) << plan.config << " of " << m;
+      }
+    }
+    EXPECT_LE(before, partial_bytes(m));  // a workspace serves fewer tokens too
+    before = partial_bytes(m);
+  }
+}
+
 TEST(Sm90Policy, PrefillSharesWhatDoesNotGoEvenly) {
   EXPECT_EQ(prefill_grid(256, 264, 40, 132).shared_tiles, 0);    // two rounds
   EXPECT_EQ(prefill_grid(256, 136, 40, 132).shared_tiles, 136);  // one and four tiles
