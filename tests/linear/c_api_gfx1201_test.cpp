@@ -13,6 +13,7 @@
 #include "runtime/emulator_path.hpp"
 #include "runtime/hip_driver.hpp"
 #include "tests/linear/calls.hpp"
+#include "tests/linear/host_weight.hpp"
 
 namespace {
 
@@ -21,33 +22,8 @@ using namespace radiance::api;
 namespace test = radiance::test;
 namespace hip = radiance::hip;
 
-constexpr int64_t kN = 40, kK = 512, kGroup = 128;
+constexpr int64_t kN = 40, kK = 512;
 constexpr uint8_t kPoison = 0xee;
-
-struct HostWeight {
-  std::vector<uint32_t> codes = std::vector<uint32_t>(static_cast<size_t>(kK / 8 * kN));
-  std::vector<uint16_t> scales = std::vector<uint16_t>(static_cast<size_t>(kK / kGroup * kN));
-
-  HostWeight() {
-    std::mt19937 rng(5);
-    for (uint32_t& word : codes) word = static_cast<uint32_t>(rng());
-    // fp16 of either sign, 2^-5 to 2^-4.
-    for (uint16_t& scale : scales) {
-      scale = static_cast<uint16_t>((rng() % 2 << 15) | 0x2800u | (rng() & 0x3ffu));
-    }
-  }
-
-  radiance_weight_desc desc() const {
-    auto d = make<radiance_weight_desc>();
-    d.format = RADIANCE_AUTOROUND_INT4;
-    d.n = kN;
-    d.k = kK;
-    d.group = kGroup;
-    d.codes = codes.data();
-    d.scales = scales.data();
-    return d;
-  }
-};
 
 class Gfx1201CApi : public ::testing::Test {
  protected:
@@ -126,7 +102,8 @@ class Gfx1201CApi : public ::testing::Test {
     radiance_weight_desc desc = weight_.desc();
     spoil(desc);
     size_t bytes = 0;
-    const bool shape_is_bad = desc.n != kN || desc.k != kK || desc.group != kGroup;
+    const bool shape_is_bad =
+        desc.n != kN || desc.k != kK || desc.group != test::HostWeight::kGroup;
     if (shape_is_bad) {
       expect_refused(status, words,
                      [&] { return radiance_packed_bytes(device_.get(), &desc, &bytes); });
@@ -140,7 +117,7 @@ class Gfx1201CApi : public ::testing::Test {
   // Room for a packed weight too.
   static constexpr size_t kOutputBytes = 64 << 10;
 
-  HostWeight weight_;
+  test::HostWeight weight_{kN, kK};
   Device device_;
   Linear linear_;
   Buffer x_, y_, bias_, workspace_, xq_, x_scales_;
@@ -322,7 +299,7 @@ TEST_P(Gfx1201FailedLaunch, IsAnErrorAndWritesNothing) {
   const bool whole = GetParam();
   {
     const Device device("emu", 1);
-    const HostWeight weight;
+    const test::HostWeight weight(kN, kK);
     const Linear linear(device, weight.desc());
     const Buffer rows(device, kK * 4), y(device, kN * 4),
         workspace(device, linear.workspace_bytes(1));

@@ -12,48 +12,21 @@
 
 #include "radiance/radiance.hpp"
 #include "runtime/cuda_driver.hpp"
+#include "tests/linear/calls.hpp"
+#include "tests/linear/host_weight.hpp"
 
 namespace {
 
 using ::testing::HasSubstr;
 using namespace radiance::api;
 namespace cuda = radiance::cuda;
+namespace test = radiance::test;
 
 constexpr uint8_t kPoison = 0xee;
 
-struct HostWeight {
-  int64_t n, k, group = 128;
-  std::vector<uint32_t> codes;
-  std::vector<uint16_t> scales;
-
-  HostWeight(int64_t features, int64_t depth)
-      : n(features),
-        k(depth),
-        codes(static_cast<size_t>(k / 8 * n)),
-        scales(static_cast<size_t>(k / group * n)) {
-    std::mt19937 rng(5);
-    for (uint32_t& word : codes) word = static_cast<uint32_t>(rng());
-    // fp16 of either sign, 2^-5 to 2^-4.
-    for (uint16_t& scale : scales) {
-      scale = static_cast<uint16_t>((rng() % 2 << 15) | 0x2800u | (rng() & 0x3ffu));
-    }
-  }
-
-  radiance_weight_desc desc() const {
-    auto d = make<radiance_weight_desc>();
-    d.format = RADIANCE_AUTOROUND_INT4;
-    d.n = n;
-    d.k = k;
-    d.group = group;
-    d.codes = codes.data();
-    d.scales = scales.data();
-    return d;
-  }
-};
-
 // One layer and what calls of up to max_m rows need.
 struct Layer {
-  HostWeight weight;
+  test::HostWeight weight;
   Linear linear;
   int64_t max_m;
   Buffer x, y, bias, workspace, xq, x_scales;
@@ -70,14 +43,7 @@ struct Layer {
         x_scales(device, static_cast<size_t>(rows) * 4 + 4) {
     check(radiance_workspace_init(device.get(), workspace.get(), workspace.bytes(), nullptr));
     set_rows(device, 1);
-    auto quantize = make<radiance_quantize_args>();
-    quantize.m = rows;
-    quantize.k = k;
-    quantize.x = x.get();
-    quantize.x_dtype = RADIANCE_F32;
-    quantize.xq = static_cast<uint8_t*>(xq.get());
-    quantize.scales = static_cast<float*>(x_scales.get());
-    device.quantize(quantize);
+    device.quantize(test::quantize_args(rows, k, x.get(), xq.get(), x_scales.get()));
   }
 
   void set_rows(const Device& device, unsigned seed) const {
@@ -99,26 +65,12 @@ struct Layer {
   }
 
   radiance_forward_args forward_args(int64_t m, void* stream = nullptr) const {
-    auto args = make<radiance_forward_args>();
-    args.m = m;
-    args.x = x.get();
-    args.x_dtype = RADIANCE_F32;
-    args.y = y.get();
-    args.y_dtype = RADIANCE_F32;
-    args.workspace = workspace.get();
-    args.workspace_bytes = workspace.bytes();
+    auto args = test::forward_args(m, x.get(), y.get(), workspace);
     args.stream = stream;
     return args;
   }
   radiance_gemm_args gemm_args(int64_t m, void* stream = nullptr) const {
-    auto args = make<radiance_gemm_args>();
-    args.m = m;
-    args.xq = static_cast<const uint8_t*>(xq.get());
-    args.x_scales = static_cast<const float*>(x_scales.get());
-    args.y = y.get();
-    args.y_dtype = RADIANCE_F32;
-    args.workspace = workspace.get();
-    args.workspace_bytes = workspace.bytes();
+    auto args = test::gemm_args(m, xq.get(), x_scales.get(), y.get(), workspace);
     args.stream = stream;
     return args;
   }

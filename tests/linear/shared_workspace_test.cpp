@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "radiance/radiance.hpp"
+#include "tests/linear/calls.hpp"
 
 namespace {
 
 using namespace radiance::api;
+namespace test = radiance::test;
 
 constexpr int kMostRows = 20;
 
@@ -58,14 +60,7 @@ class Layer {
   std::vector<float> forward(int64_t m, const Buffer& workspace) const {
     std::vector<float> y(static_cast<size_t>(m * shape_.n), -1e30F);
     check(radiance_device_upload(device_.get(), y_.get(), y.data(), y.size() * 4));
-    auto args = make<radiance_forward_args>();
-    args.m = m;
-    args.x = x_.get();
-    args.x_dtype = RADIANCE_F32;
-    args.y = y_.get();
-    args.y_dtype = RADIANCE_F32;
-    args.workspace = workspace.get();
-    args.workspace_bytes = workspace.bytes();
+    const auto args = test::forward_args(m, x_.get(), y_.get(), workspace);
     check(radiance_forward(linear_->get(), &args));
     check(radiance_device_download(device_.get(), y.data(), y_.get(), y.size() * 4));
     return y;
