@@ -88,7 +88,7 @@ def test_serves_and_prints_accepted_tokens(models: Path, tmp_path: Path) -> None
 
 
 def test_serves_without_speculation(models: Path, tmp_path: Path) -> None:
-    with launched(tmp_path / "log", str(models / "smollm2-g128"), "--", "--enforce-eager") as (process, client):
+    with launched(tmp_path / "log", str(models / "smollm2-g64"), "--", "--enforce-eager") as (process, client):
         name = client.models.list().data[0].id
         answer = client.chat.completions.create(model=name, max_tokens=8, temperature=0, messages=[
             {"role": "user", "content": "What is the capital of France?"}])
