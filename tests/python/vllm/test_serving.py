@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import torch
 
 pytest.importorskip("vllm")
 pytest.importorskip("openai")
@@ -28,10 +29,28 @@ def threads() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module", params=["smollm2-g128", "smollm2-g64"])
-def served(request: pytest.FixtureRequest, models: Path, tmp_path_factory: pytest.TempPathFactory, threads: dict):
+def folder(request: pytest.FixtureRequest, models: Path) -> Path:
+    return models / request.param
+
+
+@pytest.fixture(scope="module")
+def knows_paris(folder: Path) -> bool:
+    """Of these weights, dequantized in plain transformers: rounded to nearest in groups of 128 they do not."""
+    import local_model
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokens = tokenizer("The capital of France is", return_tensors="pt").input_ids
+    with torch.inference_mode():
+        answer = local_model.load(folder).generate(tokens, max_new_tokens=8, do_sample=False)
+    return "Paris" in tokenizer.decode(answer[0][tokens.shape[1]:])
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path, tmp_path_factory: pytest.TempPathFactory, threads: dict):
     from server import Server
 
-    with Server(models / request.param, tmp_path_factory.mktemp("served") / "log",
+    with Server(folder, tmp_path_factory.mktemp("served") / "log",
                 [*ARGUMENTS, "--worker-extension-cls", "radiance_autoround.vllm.worker.RadianceWorker"],
                 {**threads, "VLLM_SERVER_DEV_MODE": "1", "RADIANCE_CHECK": ",".join(CHECKED)}) as running:
         yield running
@@ -52,19 +71,19 @@ def calls_and_steps(served) -> tuple[int, float]:
     return sum(count["calls"] for count in counts), served.metric("vllm:iteration_tokens_total_count")
 
 
-def test_completion(served) -> None:
+def test_completion(served, knows_paris: bool) -> None:
     answer = served.client().completions.create(model=served.name, prompt="The capital of France is", max_tokens=8,
                                                 temperature=0)
-    assert "Paris" in answer.choices[0].text
+    assert ("Paris" in answer.choices[0].text) == knows_paris
     assert answer.usage.completion_tokens == 8
 
 
-def test_chat(served) -> None:
+def test_chat(served, knows_paris: bool) -> None:
     answer = served.client().chat.completions.create(
         model=served.name, messages=[{"role": "user", "content": "What is the capital of France?"}], max_tokens=16,
         temperature=0)
     assert answer.choices[0].message.role == "assistant"
-    assert "Paris" in answer.choices[0].message.content
+    assert ("Paris" in answer.choices[0].message.content) == knows_paris
 
 
 def test_streams_say_what_whole_answers_say(served) -> None:
@@ -138,7 +157,7 @@ def test_company_changes_no_more_answers_than_in_16_bit(served, diverged_in_16_b
     assert row["diverged"] <= diverged_in_16_bit, row["positions"]
 
 
-def test_gsm8k_runner(served, tmp_path: Path) -> None:
+def test_gsm8k_runner(served, knows_paris: bool, tmp_path: Path) -> None:
     """The tool against a live endpoint, on questions of our own in GSM8K's form. A score of so small a model says
     nothing, but that a right answer is counted as right can be seen: the shots hold the answer."""
     rows = [{"question": f"Tom has {n} apples and buys {n} more. How many apples does Tom have?",
@@ -153,7 +172,8 @@ def test_gsm8k_runner(served, tmp_path: Path) -> None:
     assert (found["shots"], found["questions"]) == (2, 3) and len(found["replies"]) == 3
     assert all(reply["reply"] for reply in found["replies"])
     correct = [reply["correct"] for reply in found["replies"]]
-    assert correct[0], found["replies"][0]  # the same question is the second shot
+    # The same question is the second shot; weights too coarse for Paris may miss it.
+    assert correct[0] or not knows_paris, found["replies"][0]
     assert found["accuracy"] == pytest.approx(sum(correct) / 3)
     assert f"{100 * found['accuracy']:.2f} % +- " in done.stdout and "of 3 questions" in done.stdout
 
